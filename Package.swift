@@ -1,0 +1,146 @@
+// swift-tools-version:6.0
+//
+// One target exists for each set of allowed imports; dependencies point down only. ARCHITECTURE.md says what
+// each layer is for, and Scripts/check-layers refuses an import that this file does not declare.
+
+import PackageDescription
+
+/// A pure target: no Foundation, no Dispatch, no Glibc, no C module (Crypto and Configuration apart).
+func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
+}
+
+/// A target that touches the world: one device or one service each.
+func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests",
+    dependencies: [.target(name: name), "TestSupport"] + dependencies,
+    path: "Tests/\(name)Tests")
+}
+
+let package = Package(
+  name: "mdoc-reader",
+  products: [
+    .executable(name: "mdoc-reader", targets: ["mdoc-reader"]),
+    .executable(name: "mdoc-wallet", targets: ["mdoc-wallet"]),
+  ],
+  targets: [
+    // C headers and shims
+    .target(name: "CLinux", path: "Sources/CLinux"),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZBar", path: "Sources/CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
+    .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(
+      name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
+    .target(
+      name: "CTOML",
+      path: "Sources/CTOML",
+      cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
+      linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
+
+    // Bytes, time, codecs, cryptography
+    core("Bytes"),
+    core("CivilTime"),
+    core("CBOR", ["Bytes"]),
+    core("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
+    core("COSE", ["Bytes", "CBOR", "Crypto"]),
+
+    // The mdoc model, trust rules, sans-IO engines
+    core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
+    core("Trust", ["Bytes", "CivilTime", "Crypto"]),
+    core("Bluetooth", ["Bytes"]),
+    core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust"]),
+
+    // What the site wants, and the machine that does it
+    core("Panel"),
+    core("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
+    core(
+      "ReaderCore",
+      [
+        "Bytes", "CivilTime", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy", "Panel",
+      ]),
+    core("Configuration", ["CTOML", "Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+
+    // Edges
+    edge("Kernel", ["CLinux"]),
+    edge("Pictures", ["Kernel", "CPNG"]),
+    edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
+    edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
+    edge("TerminalPanel", ["Kernel", "Panel"]),
+    edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
+
+    // The test issuer and the wallet
+    core("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    edge(
+      "Wallet",
+      [
+        "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
+        "MdocSession", "Issuer",
+      ]),
+
+    // Composition
+    .target(
+      name: "Appliance",
+      dependencies: [
+        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
+        "Configuration",
+      ]),
+    .target(
+      name: "ReaderCommands",
+      dependencies: [
+        "Appliance", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
+      ]),
+    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands"]),
+    .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet"]),
+
+    // Tests
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    tests("Bytes"),
+    tests("CivilTime"),
+    tests("CBOR", ["Bytes"]),
+    tests("Crypto", ["Bytes", "CivilTime"]),
+    tests("COSE", ["Bytes", "CBOR", "Crypto"]),
+    tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
+    tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
+    tests("Bluetooth", ["Bytes"]),
+    tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),
+    tests("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("Panel"),
+    tests("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
+    tests(
+      "ReaderCore",
+      [
+        "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy",
+        "Panel", "Issuer",
+      ]),
+    tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+    tests("Kernel", ["CLinux"]),
+    tests("Pictures", ["Kernel"]),
+    tests("QRScan", ["Kernel", "Pictures"]),
+    tests("SimulatedAir", ["Kernel", "Bluetooth"]),
+    tests("TerminalPanel", ["Kernel", "Panel"]),
+    tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
+    tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    tests(
+      "Wallet",
+      ["Kernel", "SimulatedAir", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer"]
+    ),
+    tests(
+      "Appliance",
+      [
+        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
+        "Configuration", "Issuer", "Wallet",
+      ]),
+    tests("ReaderCommands", ["Kernel", "TrustStore", "Bytes", "Crypto", "Trust", "Issuer", "Wallet"]),
+  ],
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,52 @@
+/// A view of bytes: bounds-checked, reference-counted, not copied. Indices are those of the buffer it views.
+package typealias ByteView = ArraySlice<UInt8>
+
+extension Collection<UInt8> {
+  /// The bytes as lower-case hexadecimal text.
+  package var hex: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(2 * count)
+    for byte in self {
+      text.append(hexDigit(byte >> 4))
+      text.append(hexDigit(byte & 15))
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+private func hexDigit(_ value: UInt8) -> UInt8 {
+  value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+}
+
+/// The bytes of hexadecimal text of either case, or nil when a character is no digit or one is left over.
+package func bytes(hex text: some StringProtocol) -> [UInt8]? {
+  let characters = text.utf8
+  guard characters.count.isMultiple(of: 2) else { return nil }
+  var result: [UInt8] = []
+  result.reserveCapacity(characters.count / 2)
+  var high: UInt8?
+  for character in characters {
+    let value: UInt8
+    switch character {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): value = character - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): value = character - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): value = character - UInt8(ascii: "A") + 10
+    default: return nil
+    }
+    if let first = high {
+      result.append(first << 4 | value)
+      high = nil
+    } else {
+      high = value
+    }
+  }
+  return result
+}
+
+/// Whether two byte strings are equal, in a time that depends on their lengths only.
+package func isEqualInConstantTime(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+  guard left.count == right.count else { return false }
+  var difference: UInt8 = 0
+  for (a, b) in zip(left, right) { difference |= a ^ b }
+  return difference == 0
+}

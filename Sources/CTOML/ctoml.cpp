@@ -1,0 +1,3 @@
+#include "ctoml.h"
+#include <toml++/toml.h>
+
