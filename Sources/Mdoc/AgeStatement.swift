@@ -1,0 +1,55 @@
+/// An `age_over_NN` element identifier: exactly two digits, 00 to 99.
+package struct AgeOver: Hashable, Comparable, Sendable {
+  /// The NN of `age_over_NN`.
+  package let years: Int
+
+  /// Nil outside 0...99.
+  package init?(years: Int) {
+    guard (0...99).contains(years) else { return nil }
+    self.years = years
+  }
+
+  /// Nil for any other spelling, such as `age_over_0`, `age_over_018` or `Age_over_18`: those are unknown elements.
+  package init?(element identifier: some StringProtocol) {
+    let characters = Array(identifier.utf8)
+    let prefix = "age_over_".utf8
+    guard characters.count == 11, characters.starts(with: prefix) else { return nil }
+    let digits = characters[9...]
+    guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    years = Int(digits[9] - UInt8(ascii: "0")) * 10 + Int(digits[10] - UInt8(ascii: "0"))
+  }
+
+  /// `age_over_NN`.
+  package var element: String { "age_over_" + (years < 10 ? "0" : "") + String(years) }
+
+  package static func < (left: AgeOver, right: AgeOver) -> Bool { left.years < right.years }
+}
+
+/// Three-valued, and contradiction is its own value: silence of a document never means no.
+package enum AgeAnswer: String, Sendable {
+  case yes
+  case no
+  case unknown
+  /// The statements say both yes and no.
+  case contradictory
+}
+
+extension AgeOver {
+  /// What issuer-signed statements say about this limit (09-mdl-data: the evaluation rule).
+  ///
+  /// A TRUE at or above the limit means yes, a FALSE at or below it means no, all others say nothing.
+  package func answer(from statements: some Sequence<(AgeOver, Bool)>) -> AgeAnswer {
+    var yes = false
+    var no = false
+    for (statement, value) in statements {
+      if value, statement >= self { yes = true }
+      if !value, statement <= self { no = true }
+    }
+    switch (yes, no) {
+    case (true, true): return .contradictory
+    case (true, false): return .yes
+    case (false, true): return .no
+    case (false, false): return .unknown
+    }
+  }
+}
