@@ -1,0 +1,49 @@
+/// The switches of a verification; each default is the strict reading the reference recommends.
+package struct VerificationPolicy: Equatable, Sendable {
+  /// What a check costs whose answer is not to be had.
+  package enum Demand: String, CaseIterable, Sendable {
+    /// The check is not made.
+    case ignore
+    /// An unknown answer is a warning.
+    case prefer
+    /// An unknown answer is a failure.
+    case require
+  }
+
+  /// How issuer and subject names are compared (D1).
+  package enum NameComparison: String, CaseIterable, Sendable {
+    /// String types, case and runs of spaces do not count (RFC 5280 section 7.1, simplified).
+    case normalized
+    case bytes
+  }
+
+  /// Tolerance for a document that starts in the future, in seconds, for validFrom and signed alike (B13).
+  package var clockSkewSeconds: Int64 = 300
+  /// Largest DeviceResponse in bytes (A6).
+  package var maximumResponseSize = 4 << 20
+  /// Whether an algorithm must be the one paired with the curve (ES256 with P-256, and so on; B5, C3).
+  package var strictAlgorithmPairing = true
+  /// Whether a random of under 16 bytes is a failure instead of a warning (B10).
+  package var failsShortRandom = false
+  /// Whether a device-signed element without authorization is a failure instead of being dropped (C5).
+  package var failsUnauthorizedDeviceElement = false
+  /// Whether a device signature may carry its payload, when it equals the expected one (C3, C4).
+  package var acceptsAttachedDevicePayload = false
+  /// Whether MSO dates may have a fraction of a second (B6).
+  package var acceptsFractionalSeconds = true
+  /// Whether MSO dates may lack tag 0 (B6).
+  package var acceptsUntaggedDates = false
+  /// Whether a device key may be a compressed point (C2).
+  package var acceptsCompressedPoints = true
+  package var nameComparison = NameComparison.normalized
+  /// Whether the soft details of the signer profile are failures (D5).
+  package var strictCertificateProfile = false
+  /// D8. Lists are not fetched yet: every answer is unknown unless this is `ignore`.
+  package var signerRevocation = Demand.prefer
+  /// B15. Lists are not fetched yet: every answer is unavailable unless this is `ignore`.
+  package var documentStatus = Demand.prefer
+  /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
+  package var signerKeyUsages = ["org.iso.18013.5.1.mDL": "1.0.18013.5.1.2"]
+
+  package init() {}
+}
