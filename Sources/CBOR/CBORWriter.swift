@@ -86,15 +86,14 @@ private func halfBits(of value: Double) -> UInt16? {
   let sign: UInt16 = value.sign == .minus ? 0x8000 : 0
   if value == 0 { return sign }
   if value.isInfinite { return sign | 0x7c00 }
-  // A half has 11 significant bits and exponents -14 to 15; below that, multiples of 2^-24.
-  let magnitude = value.magnitude
-  let unit = magnitude.exponent < -14 ? -24 : Int(magnitude.exponent) - 10
-  guard magnitude.exponent <= 15, magnitude.exponent >= -24 else { return nil }
-  let scaled = Double(sign: .plus, exponent: -unit, significand: magnitude)
-  guard scaled == scaled.rounded(.towardZero), scaled < 2048 else { return nil }
-  let integer = UInt16(scaled)
-  if magnitude.exponent < -14 { return sign | integer }
-  return sign | UInt16(Int(magnitude.exponent) + 15) << 10 | (integer & 1023)
+  let exponent = Int(value.exponent)
+  guard (-24...15).contains(exponent) else { return nil }
+  // A half keeps 10 of the 52 bits of the fraction; below 2^-14 it counts multiples of 2^-24.
+  let significand = value.significandBitPattern | 1 << 52
+  let dropped = exponent >= -14 ? 42 : 52 - (exponent + 24)
+  guard significand & (1 << UInt64(dropped) - 1) == 0 else { return nil }
+  let kept = UInt16(truncatingIfNeeded: significand >> UInt64(dropped))
+  return exponent >= -14 ? sign | UInt16(exponent + 15) << 10 | kept & 1023 : sign | kept
 }
 
 /// CBOR as a value, for what is written member by member: deterministic encoding (RFC 8949 section 4.2.1).
