@@ -151,10 +151,11 @@ struct COSEStructureTests {
     #expect(try COSESign1(item("84 46a1016545533235 a0 f6 40".replacingOccurrences(of: "46a1016545533235", with: "48a101654553323536"))).algorithm == nil)
   }
 
-  @Test("crit is understood only when it lists alg alone", arguments: [("45a20126028101", false), ("44a201260280", true), ("47a2012602811863", true), ("46a201260282012 1".filter { $0 != " " } + "", true)])
+  @Test(
+    "crit is understood only when it lists alg alone",
+    arguments: [("46a20126028101", false), ("45a201260280", true), ("47a2012602811863", true), ("45a201260201", true)])
   func critical(protected: String, isUnknown: Bool) throws {
-    guard let structure = try? COSESign1(item("84 \(protected) a0 f6 40")) else { return #expect(isUnknown) }
-    #expect(structure.structure.hasUnknownCritical == isUnknown)
+    #expect(try COSESign1(item("84 \(protected) a0 f6 40")).structure.hasUnknownCritical == isUnknown)
   }
 
   @Test(
@@ -255,7 +256,7 @@ struct COSEVectorTests {
       if let hex = jwk["\(name)_hex"] as? String { return bytes(hex: hex) ?? [] }
       return try Base64.url.decode(try #require(jwk[name] as? String))
     }
-    let curve = try #require(Curve(rawValue: try #require(jwk["crv"] as? String)))
+    let curve = try #require(Curve(rawValue: jwk["crv"] as? String ?? ""))
     return curve.kind == .weierstrass
       ? try PublicKey(curve: curve, x: coordinate("x"), y: coordinate("y"))
       : try PublicKey(curve: curve, raw: coordinate("x"))
