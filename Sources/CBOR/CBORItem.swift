@@ -142,7 +142,7 @@ package struct CBORItem: Sendable {
   }
 
   /// The value under a text key of a map; nil when there is none or this is no map.
-  package subscript(key: StaticString) -> CBORItem? { entries?.first { $0.key.isText(key) }?.value }
+  package subscript(key key: StaticString) -> CBORItem? { entries?.first { $0.key.isText(key) }?.value }
 
   /// The value under a text key of a map; nil when there is none or this is no map.
   package func value(under key: String) -> CBORItem? { entries?.first { $0.key.isText(key) }?.value }
