@@ -70,7 +70,10 @@ package struct DocumentContent: Sendable {
         NameSpaceContent("org.iso.23220.1", try photoIdentity(on: date)),
         NameSpaceContent(
           "org.iso.23220.photoid.1",
-          [Element("person_id", "UT-0000042"), Element("resident_city", "Nowhere"), Element("birth_country", .text(country))]),
+          [
+            Element("person_id", "UT-0000042"), Element("resident_city", "Nowhere"),
+            Element("birth_country", .text(country)),
+          ]),
       ]
     }
   }

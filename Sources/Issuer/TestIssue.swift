@@ -53,7 +53,8 @@ package struct TestIssue: Sendable {
         notBefore: now.adding(days: -365), random: &random)
       : trusted
     let signer = try root.makeSigner(
-      curve: issuerCurve, notBefore: now.adding(days: -30), notAfter: now.adding(days: flaw == .signerExpired ? -1 : 300),
+      curve: issuerCurve, notBefore: now.adding(days: -30),
+      notAfter: now.adding(days: flaw == .signerExpired ? -1 : 300),
       signedBy: flaw == .forgedSigner ? try PrivateKey.make(root.key.curve, random: &random) : nil, random: &random,
       edit: editSigner)
     let deviceKey = try PrivateKey.make(deviceCurve, random: &random)

@@ -21,7 +21,8 @@ package struct TestPerson: Equatable, Sendable {
     let halfYearAgo = CalendarDate(daysSince1970: date.daysSince1970 - 183)
     let day = min(halfYearAgo.day, 28)
     self.init(
-      birthDate: CalendarDate(year: max(halfYearAgo.year - years, 0), month: halfYearAgo.month, day: day) ?? halfYearAgo)
+      birthDate: CalendarDate(year: max(halfYearAgo.year - years, 0), month: halfYearAgo.month, day: day) ?? halfYearAgo
+    )
   }
 
   /// The statements `age_over_NN` that are true of this person on `date`, for each of `limits` within 0...99.

@@ -134,7 +134,8 @@ extension Credential {
       var chosen: [Item] = []
       for element in requested.elements {
         let limit = AgeOver(element: element.identifier)
-        let found = limit.map { nearestStatement(to: $0, in: held) } ?? held.first { $0.identifier == element.identifier }
+        let found =
+          limit.map { nearestStatement(to: $0, in: held) } ?? held.first { $0.identifier == element.identifier }
         guard let found else {
           selection.missing.append(Missing(nameSpace: requested.nameSpace, identifier: element.identifier))
           continue
