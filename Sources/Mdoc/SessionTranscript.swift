@@ -1,5 +1,6 @@
 import Bytes
 import CBOR
+import COSE
 import Crypto
 
 /// How the two sides met: the third element of a SessionTranscript (ISO/IEC 18013-5 section 9.1.5.1).
@@ -40,6 +41,13 @@ package struct SessionTranscript: Equatable, Sendable {
     writer.raw(eReaderKeyBytes)
     handover.write(to: &writer)
     encoded = writer.bytes
+  }
+
+  /// The transcript of a session near the door, from the reader's own key: what a reader needs before it can sign.
+  package init(engagement: DeviceEngagement, eReaderKey: PublicKey, handover: Handover) {
+    self.init(
+      engagement: engagement.encoded, eReaderKeyBytes: CBORValue.embedded(eReaderKey.coseKey).encode(),
+      handover: handover)
   }
 
   /// A transcript that comes from elsewhere, in tag 24 or not. Throws unless it is an array of three with tag 24 or
