@@ -66,5 +66,5 @@ package enum Reason: Hashable, Sendable {
   case ageContradictory(nameSpace: String, element: String)
   case elementTypeInvalid(nameSpace: String, element: String)
   case documentExpired
-  case portraitUnreadable(nameSpace: String, element: String)
+  case portraitUnreadable
 }

@@ -33,7 +33,7 @@ package struct Verdict: Sendable {
   /// Findings at response level.
   package let findings: [Finding]
 
-  package init(documents: [DocumentVerdict], findings: [Finding]) {
+  init(documents: [DocumentVerdict], findings: [Finding]) {
     self.documents = documents
     self.findings = findings
   }
@@ -55,7 +55,7 @@ package struct DocumentVerdict: Sendable {
   /// The document's content, only when it is verified; nil otherwise.
   package let verified: VerifiedDocument?
 
-  package init(docType: String, findings: [Finding], verified: VerifiedDocument?) {
+  init(docType: String, findings: [Finding], verified: VerifiedDocument?) {
     self.docType = docType
     self.findings = findings
     self.verified = verified
@@ -76,7 +76,7 @@ package struct VerifiedDocument: Sendable {
   /// Asked for and not given, whatever the wallet says about it.
   package let missing: [ElementName]
 
-  package init(
+  init(
     docType: String, issuingCountry: String?, elements: [VerifiedElement], ages: [AgeResult], missing: [ElementName]
   ) {
     self.docType = docType

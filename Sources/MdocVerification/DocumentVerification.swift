@@ -1,0 +1,261 @@
+import Bytes
+import CBOR
+import COSE
+import CivilTime
+import Crypto
+import Mdoc
+import Trust
+
+/// The checks of one document, parts B to E. Used once: `run`, then done.
+struct DocumentVerification {
+  let document: ReturnedDocument
+  let place: Int
+  let requests: [ItemsRequest]
+  let circumstances: Verifier.Circumstances
+  let policy: VerificationPolicy
+  let signers: SignerVerifier
+
+  private(set) var findings: [Finding] = []
+
+  init(
+    document: ReturnedDocument, place: Int, requests: [ItemsRequest], circumstances: Verifier.Circumstances,
+    policy: VerificationPolicy, signers: SignerVerifier
+  ) {
+    self.document = document
+    self.place = place
+    self.requests = requests
+    self.circumstances = circumstances
+    self.policy = policy
+    self.signers = signers
+  }
+
+  mutating func add(_ severity: Finding.Severity, _ reason: Reason) {
+    findings.append(Finding(severity, reason, document: place))
+  }
+
+  private mutating func fail(_ reason: Reason) { add(.failure, reason) }
+
+  var hasFailed: Bool { findings.contains { $0.severity == .failure } }
+
+  mutating func run() -> DocumentVerdict {
+    let verified = checkAll()
+    return DocumentVerdict(docType: document.docType, findings: findings, verified: hasFailed ? nil : verified)
+  }
+
+  private mutating func checkAll() -> VerifiedDocument? {
+    guard let issuerSigned = try? IssuerSigned(document.issuerSigned) else {
+      fail(.issuerAuthMalformed)
+      _ = readDeviceSigned()
+      return nil
+    }
+    let signer = checkIssuerAuth(issuerSigned.issuerAuth)
+    guard let object = readObject(issuerSigned) else {
+      _ = readDeviceSigned()
+      return nil
+    }
+    checkItems(of: issuerSigned, against: object)
+    checkObject(object, signer: signer, issuerSigned: issuerSigned)
+    let deviceSigned = checkDevice(of: object, issuerSigned: issuerSigned)
+    guard !hasFailed, let deviceSigned else { return nil }
+    return matchRequest(issuerSigned: issuerSigned, deviceSigned: deviceSigned, signer: signer, object: object)
+  }
+
+  // MARK: B1 to B5, D: who signed
+
+  /// B2, B3, B4 with part D, and B5. The signer certificate, when there is one that parses.
+  private mutating func checkIssuerAuth(_ auth: COSESign1) -> Signer? {
+    let isAlgorithmUsable = auth.algorithm != nil && !auth.structure.hasUnknownCritical
+    if !isAlgorithmUsable { fail(.issuerAlgUnsupported) }
+    guard let leaf = auth.structure.x5chain.first else {
+      fail(.signerCertificateMissing)
+      return nil
+    }
+    guard let signer = signers.signer(leaf) else {
+      fail(.signerCertificateMalformed)
+      return nil
+    }
+    for finding in signers.findings(
+      for: signer, docType: document.docType, now: circumstances.now, document: place)
+    {
+      findings.append(finding)
+    }
+    if isAlgorithmUsable, let key = signer.publicKey, let payload = auth.structure.payload {
+      if !auth.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing) {
+        fail(.issuerSignatureInvalid)
+      }
+    }
+    return signer
+  }
+
+  // MARK: B6 to B10: what was signed
+
+  private mutating func readObject(_ issuerSigned: IssuerSigned) -> MobileSecurityObject? {
+    let dates = MobileSecurityObject.DateRules(
+      acceptsFraction: policy.acceptsFractionalSeconds, acceptsUntagged: policy.acceptsUntaggedDates)
+    guard let payload = issuerSigned.issuerAuth.structure.payload,
+      let object = try? MobileSecurityObject(payload: payload, dates: dates)
+    else {
+      fail(.msoMalformed)
+      return nil
+    }
+    guard object.version == "1.0" else {
+      fail(.msoVersionUnsupported)
+      return nil
+    }
+    return object
+  }
+
+  private mutating func checkItems(of issuerSigned: IssuerSigned, against object: MobileSecurityObject) {
+    let algorithm = HashAlgorithm(msoName: object.digestAlgorithm)
+    if algorithm == nil { fail(.digestAlgorithmUnsupported) }
+    guard let nameSpaces = issuerSigned.nameSpaces else {
+      fail(.itemMalformed(nameSpace: "nameSpaces"))
+      return
+    }
+    for nameSpace in nameSpaces {
+      let name = nameSpace.nameSpace
+      if nameSpace.hasMalformedItem { fail(.itemMalformed(nameSpace: name)) }
+      var identifiers = Set<String>(minimumCapacity: nameSpace.items.count)
+      var digestIDs = Set<UInt64>(minimumCapacity: nameSpace.items.count)
+      for item in nameSpace.items {
+        let element = item.elementIdentifier
+        let isNewIdentifier = identifiers.insert(element).inserted
+        let isNewDigestID = digestIDs.insert(item.digestID).inserted
+        if !isNewIdentifier || !isNewDigestID { fail(.duplicateElement(nameSpace: name, element: element)) }
+        if item.random.count < 16 {
+          add(policy.failsShortRandom ? .failure : .warning, .randomTooShort(nameSpace: name, element: element))
+        }
+        guard let algorithm else { continue }
+        if let expected = object.digest(item.digestID, in: name) {
+          if !expected.elementsEqual(digest(algorithm, item.encoded)) {
+            fail(.digestMismatch(nameSpace: name, element: element))
+          }
+        } else {
+          fail(.digestMissing(nameSpace: name, element: element))
+        }
+      }
+    }
+  }
+
+  // MARK: B11 to B15
+
+  private mutating func checkObject(_ object: MobileSecurityObject, signer: Signer?, issuerSigned: IssuerSigned) {
+    if object.docType != document.docType { fail(.docTypeMismatch) }
+    let validity = object.validity
+    if let signer, !(signer.certificate.notBefore...signer.certificate.notAfter).contains(validity.signed) {
+      fail(.signedOutsideSignerValidity)
+    }
+    let latest = circumstances.now.adding(seconds: policy.clockSkewSeconds)
+    if latest < validity.validFrom || latest < validity.signed { fail(.notYetValid) }
+    if validity.validUntil < circumstances.now { fail(.expired) }
+    if validity.signed > validity.validFrom || validity.validFrom >= validity.validUntil {
+      fail(.validityInfoInconsistent)
+    }
+    if let signer { checkIssuingCountry(signer, issuerSigned) }
+    checkStatus(object)
+  }
+
+  /// B14, for an mDL only.
+  private mutating func checkIssuingCountry(_ signer: Signer, _ issuerSigned: IssuerSigned) {
+    guard document.docType == MDLElements.docType,
+      let items = issuerSigned.nameSpaces?.first(where: { $0.nameSpace == MDLElements.nameSpace })?.items
+    else { return }
+    func isOther(_ element: String, than name: String) -> Bool {
+      items.contains { $0.elementIdentifier == element && !$0.elementValue.isText(name) }
+    }
+    let subject = signer.certificate.subject
+    if subject.countries.count == 1, isOther("issuing_country", than: subject.countries[0]) { fail(.countryMismatch) }
+    if let state = subject.states.first, isOther("issuing_jurisdiction", than: state) { fail(.jurisdictionMismatch) }
+  }
+
+  /// B15: lists are not fetched by the reading process; without a cache every answer is unavailable.
+  private mutating func checkStatus(_ object: MobileSecurityObject) {
+    guard object.status != nil else { return }
+    switch policy.documentStatus {
+    case .ignore: break
+    case .prefer: add(.warning, .statusUnavailable(detail: "statusFetchFailed"))
+    case .require: fail(.statusUnavailable(detail: "statusFetchFailed"))
+    }
+  }
+
+  // MARK: C: the device
+
+  private mutating func readDeviceSigned() -> DeviceSigned? {
+    do {
+      return try DeviceSigned(document.deviceSigned)
+    } catch {
+      fail(error == .missing ? .deviceAuthMissing : .deviceAuthMalformed)
+      return nil
+    }
+  }
+
+  private mutating func checkDevice(of object: MobileSecurityObject, issuerSigned: IssuerSigned) -> DeviceSigned? {
+    guard let deviceSigned = readDeviceSigned() else { return nil }
+    if let key = try? PublicKey(coseKey: object.deviceKey, acceptsCompressed: policy.acceptsCompressedPoints) {
+      let payload = DeviceAuthentication.payload(
+        transcript: circumstances.transcript, docType: document.docType, nameSpacesBytes: deviceSigned.nameSpacesBytes)
+      switch deviceSigned.auth {
+      case .signature(let signature):
+        if !isValid(signature, for: payload, key: key) { fail(.deviceSignatureInvalid) }
+      case .mac(let mac):
+        if !isValid(mac, for: payload, key: key) { fail(.deviceMacInvalid) }
+      }
+    } else {
+      fail(.deviceKeyInvalid)
+    }
+    checkDeviceElements(deviceSigned, object: object, issuerSigned: issuerSigned)
+    return deviceSigned
+  }
+
+  private func isValid(_ signature: COSESign1, for payload: [UInt8], key: PublicKey) -> Bool {
+    !signature.structure.hasUnknownCritical && isPayloadAcceptable(signature.structure, expected: payload)
+      && signature.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing)
+  }
+
+  private func isValid(_ mac: COSEMac0, for payload: [UInt8], key: PublicKey) -> Bool {
+    guard !mac.structure.hasUnknownCritical, isPayloadAcceptable(mac.structure, expected: payload),
+      let readerKey = circumstances.readerKey,
+      let macKey = try? DeviceAuthentication.macKey(own: readerKey, peer: key, transcript: circumstances.transcript)
+    else { return false }
+    return mac.isValid(for: payload, key: macKey)
+  }
+
+  /// The payload has to be detached; by policy one that repeats the expected bytes is borne.
+  private func isPayloadAcceptable(_ structure: COSEStructure, expected: [UInt8]) -> Bool {
+    guard let attached = structure.payload else { return true }
+    return policy.acceptsAttachedDevicePayload && attached.elementsEqual(expected)
+  }
+
+  /// C5 and C6.
+  private mutating func checkDeviceElements(
+    _ deviceSigned: DeviceSigned, object: MobileSecurityObject, issuerSigned: IssuerSigned
+  ) {
+    for nameSpace in deviceSigned.nameSpaces {
+      let name = nameSpace.nameSpace
+      let issued = Set(
+        issuerSigned.nameSpaces?.first { $0.nameSpace == name }?.items.map(\.elementIdentifier) ?? [])
+      for element in nameSpace.elements {
+        if issued.contains(element.identifier) {
+          fail(.ambiguousElement(nameSpace: name, element: element.identifier))
+        }
+        if !object.keyAuthorizations.covers(element.identifier, in: name) {
+          add(
+            policy.failsUnauthorizedDeviceElement ? .failure : .dropped,
+            .deviceElementUnauthorized(nameSpace: name, element: element.identifier))
+        }
+      }
+    }
+  }
+}
+
+extension HashAlgorithm {
+  /// The algorithm of exactly the three names an MSO may use.
+  init?(msoName name: String) {
+    switch name {
+    case "SHA-256": self = .sha256
+    case "SHA-384": self = .sha384
+    case "SHA-512": self = .sha512
+    default: return nil
+    }
+  }
+}

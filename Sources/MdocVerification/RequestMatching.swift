@@ -1,0 +1,109 @@
+import CBOR
+import CivilTime
+import Mdoc
+
+/// Part E: what of a verified document was asked for and may be used.
+extension DocumentVerification {
+  mutating func matchRequest(
+    issuerSigned: IssuerSigned, deviceSigned: DeviceSigned, signer: Signer?, object: MobileSecurityObject
+  ) -> VerifiedDocument? {
+    let statements = ageStatements(issuerSigned)
+    var elements: [VerifiedElement] = []
+    for nameSpace in issuerSigned.nameSpaces ?? [] {
+      for item in nameSpace.items {
+        let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
+        if isRequested(name) || answersAge(name, value: item.elementValue.bool) {
+          elements.append(VerifiedElement(name: name, value: ElementValue(item.elementValue), isDeviceSigned: false))
+        } else {
+          add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
+        }
+      }
+    }
+    for nameSpace in deviceSigned.nameSpaces {
+      for element in nameSpace.elements {
+        let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
+        if !isRequested(name) {
+          add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
+        } else if object.keyAuthorizations.covers(name.element, in: name.nameSpace) {
+          elements.append(VerifiedElement(name: name, value: ElementValue(element.value), isDeviceSigned: true))
+        }
+      }
+    }
+    let ages = answerAges(from: statements)
+    describe(elements)
+    return VerifiedDocument(
+      docType: document.docType, issuingCountry: signer.flatMap(\.country), elements: elements, ages: ages,
+      missing: missing(elements, ages: ages))
+  }
+
+  private func isRequested(_ name: ElementName) -> Bool {
+    requests.contains { $0.asks(for: name.element, in: name.nameSpace) }
+  }
+
+  /// The requested limits of each name space, in the order of the request.
+  private var requestedLimits: [(nameSpace: String, limit: AgeOver)] {
+    requests.flatMap(\.nameSpaces).flatMap { nameSpace in
+      nameSpace.elements.compactMap { element in
+        AgeOver(element: element.identifier).map { (nameSpace.nameSpace, $0) }
+      }
+    }
+  }
+
+  /// Issuer-signed booleans only: a device-signed statement proves nothing about age.
+  private func ageStatements(_ issuerSigned: IssuerSigned) -> [String: [(AgeOver, Bool)]] {
+    var statements: [String: [(AgeOver, Bool)]] = [:]
+    for nameSpace in issuerSigned.nameSpaces ?? [] {
+      for item in nameSpace.items {
+        guard let age = AgeOver(element: item.elementIdentifier), let value = item.elementValue.bool else { continue }
+        statements[nameSpace.nameSpace, default: []].append((age, value))
+      }
+    }
+    return statements
+  }
+
+  /// Whether an age statement nobody named answers a limit that was asked for in its name space.
+  private func answersAge(_ name: ElementName, value: Bool?) -> Bool {
+    guard let statement = AgeOver(element: name.element), let value else { return false }
+    return requestedLimits.contains { request in
+      request.nameSpace == name.nameSpace && (value ? statement >= request.limit : statement <= request.limit)
+    }
+  }
+
+  private mutating func answerAges(from statements: [String: [(AgeOver, Bool)]]) -> [AgeResult] {
+    requestedLimits.map { request in
+      let answer = request.limit.answer(from: statements[request.nameSpace] ?? [])
+      if answer == .contradictory {
+        add(.failure, .ageContradictory(nameSpace: request.nameSpace, element: request.limit.element))
+      }
+      return AgeResult(nameSpace: request.nameSpace, limit: request.limit, answer: answer)
+    }
+  }
+
+  /// E2 to E4: facts about the content, not about its authenticity.
+  private mutating func describe(_ elements: [VerifiedElement]) {
+    let today = circumstances.now.date(offsetSeconds: circumstances.utcOffsetSeconds)
+    for element in elements {
+      let name = element.name
+      if name.nameSpace == MDLElements.nameSpace, !MDLElements.isRightKind(element.value, for: name.element) {
+        add(.information, .elementTypeInvalid(nameSpace: name.nameSpace, element: name.element))
+      }
+      if name.element == "expiry_date", let date = element.value.calendarDate, date < today {
+        add(.information, .documentExpired)
+      }
+      if name.element == "portrait", !MDLElements.looksLikeImage(element.value) { add(.information, .portraitUnreadable) }
+    }
+  }
+
+  private func missing(_ elements: [VerifiedElement], ages: [AgeResult]) -> [ElementName] {
+    let given = Set(elements.map(\.name))
+    return requests.flatMap(\.nameSpaces).flatMap { nameSpace in
+      nameSpace.elements.compactMap { element -> ElementName? in
+        let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
+        let isAnswered = ages.contains { age in
+          age.nameSpace == name.nameSpace && age.limit.element == name.element && (age.answer == .yes || age.answer == .no)
+        }
+        return given.contains(name) || isAnswered ? nil : name
+      }
+    }
+  }
+}
