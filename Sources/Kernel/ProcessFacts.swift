@@ -1,0 +1,52 @@
+internal import CLinux
+import Glibc
+
+/// What this process uses, and what it must not leave behind.
+package enum ProcessFacts {
+  /// Resident memory now, in bytes.
+  package static func residentBytes() throws(SystemError) -> Int { try status("VmRSS") * 1024 }
+
+  /// The most resident memory there was so far, in bytes.
+  package static func peakResidentBytes() throws(SystemError) -> Int { try status("VmHWM") * 1024 }
+
+  /// How many descriptors are open.
+  package static func openDescriptors() throws(SystemError) -> Int {
+    try Files.list("/proc/self/fd").count - 1  // one is the listing itself
+  }
+
+  /// Time that this process was on a processor, all threads.
+  package static func processorTime() throws(SystemError) -> Duration {
+    var time = timespec()
+    _ = try check("clock_gettime") { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) }
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  /// Sees to it that a crash writes no memory to the disk and that another process of the same user cannot read
+  /// this one's memory: RLIMIT_CORE 0 and PR_SET_DUMPABLE 0.
+  package static func disableCoreDumps() throws(SystemError) {
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    _ = try check("setrlimit", "RLIMIT_CORE") { setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) }
+    _ = try check("prctl", "PR_SET_DUMPABLE") { linux_set_not_dumpable() }
+  }
+
+  private static func status(_ key: String) throws(SystemError) -> Int {
+    let path = "/proc/self/status"
+    let text = String(decoding: try Files.read(path, limit: 64 * 1024), as: UTF8.self)
+    for line in text.split(separator: "\n") where line.hasPrefix(key + ":") {
+      let digits = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+      if let value = Int(digits) { return value }
+    }
+    throw SystemError("read", code: ENODATA, subject: "\(path) \(key)")
+  }
+}
+
+/// The clock on the wall: civil time, which may be wrong and may jump. Deadlines use `ContinuousClock`.
+package enum WallClock {
+  /// Seconds since 1970 and the nanoseconds into the next one.
+  package static func now() -> (seconds: Int64, nanoseconds: Int32) {
+    var time = timespec()
+    // CLOCK_REALTIME exists on every Linux, and the pointer is good: this cannot fail.
+    _ = clock_gettime(CLOCK_REALTIME, &time)
+    return (Int64(time.tv_sec), Int32(time.tv_nsec))
+  }
+}
