@@ -1,0 +1,186 @@
+import CivilTime
+import Crypto
+
+/// A result of part D of the verification: the chain from a document signer to its root.
+package enum ChainReason: Hashable, Sendable {
+  case noTrustAnchor
+  case signerCertSignatureInvalid
+  case signerCertExpired
+  case signerCertNotYetValid
+  case anchorExpired
+  case anchorNotYetValid
+  case validityNesting
+  case signerProfile(SignerProfileFault)
+  case anchorProfile(AnchorProfileFault)
+  case countryMismatchChain
+  case stateMismatchChain
+  case signerRevoked
+  case revocationUnknown
+  case selfSignedSigner
+}
+
+package struct ChainFinding: Hashable, Sendable {
+  package let reason: ChainReason
+  /// Whether the signer is untrusted because of it; otherwise it is a warning.
+  package let isHard: Bool
+
+  package init(_ reason: ChainReason, isHard: Bool = true) {
+    self.reason = reason
+    self.isHard = isHard
+  }
+}
+
+/// What part D comes to for one signer, doc type and time.
+package struct ChainVerdict: Sendable {
+  /// Everything that was found, in the order of the checks.
+  package let findings: [ChainFinding]
+  /// The root whose key signed the signer; nil when there is none and for a signer trusted as such.
+  package let anchor: TrustAnchor?
+  /// Whether the signer itself is configured as trusted.
+  package let isTrustedSigner: Bool
+
+  package var isTrusted: Bool { !findings.contains { $0.isHard } }
+}
+
+/// What a missing answer about revocation costs (D8).
+package enum RevocationDemand: Sendable {
+  /// The check is not made.
+  case ignore
+  /// An unknown answer is a warning.
+  case prefer
+  /// An unknown answer is a failure.
+  case require
+}
+
+/// What is asked of a signer beyond its own bytes.
+package struct ChainRequirements: Sendable {
+  package var docType: String
+  /// The extended key usage a signer of this doc type must have; nil asks for none.
+  package var keyPurpose: OID?
+  /// Whether the soft details of the signer profile are failures.
+  package var isStrict = false
+  package var revocation = RevocationDemand.ignore
+
+  package init(
+    docType: String, keyPurpose: OID? = nil, isStrict: Bool = false, revocation: RevocationDemand = .ignore
+  ) {
+    self.docType = docType
+    self.keyPurpose = keyPurpose
+    self.isStrict = isStrict
+    self.revocation = revocation
+  }
+}
+
+/// Everything about a signer that depends neither on the time nor on the doc type: made once, kept by a cache.
+package struct SignerAssessment: Sendable {
+  struct Candidate: Sendable {
+    let anchor: TrustAnchor
+    /// Whether its key signed the signer.
+    let isIssuer: Bool
+  }
+
+  package let certificate: Certificate
+  /// Whether the certificate, byte for byte, is in the list of trusted signers.
+  package let isTrustedSigner: Bool
+  let profileFaults: [SignerProfileFault]
+  /// Anchors by name and key identifier, for whatever doc type.
+  let candidates: [Candidate]
+  let isAnchor: Bool
+
+  /// Whether a configured certificate vouches for this one, whatever the time and the doc type.
+  var isVouchedFor: Bool { isTrustedSigner || candidates.contains { $0.isIssuer } }
+
+  /// Parts D1 and D2 are the costly ones: at most one signature check for each key of the issuer's name.
+  package init(
+    _ certificate: Certificate, anchors: TrustAnchors, isTrustedSigner: Bool = false,
+    comparison: NameComparison = .normalized
+  ) {
+    self.certificate = certificate
+    self.isTrustedSigner = isTrustedSigner
+    profileFaults = certificate.signerProfileFaults
+    guard !isTrustedSigner else {
+      candidates = []
+      isAnchor = false
+      return
+    }
+    isAnchor = anchors.contains(certificate)
+    let authority = certificate.authorityKeyIdentifier.value.flatMap { $0 }
+    // Without an identifier on either side the name alone selects; the signature decides in any case.
+    let named = anchors.named(certificate.issuer, comparison: comparison).filter { anchor in
+      guard let authority, let subject = anchor.certificate.subjectKeyIdentifier.value else { return true }
+      return authority == subject
+    }
+    var issuerKey: PublicKey?
+    var refused: [PublicKey] = []
+    candidates = named.map { anchor in
+      guard let key = try? anchor.certificate.publicKey.get() else { return Candidate(anchor: anchor, isIssuer: false) }
+      if let issuerKey { return Candidate(anchor: anchor, isIssuer: key == issuerKey) }
+      guard !refused.contains(key), certificate.isSigned(by: key) else {
+        refused.append(key)
+        return Candidate(anchor: anchor, isIssuer: false)
+      }
+      issuerKey = key
+      return Candidate(anchor: anchor, isIssuer: true)
+    }
+  }
+
+  /// Checks D1 to D9 at an instant. `revocation` is asked for a signer under its root, unless that is ignored.
+  package func verdict(
+    for requirements: ChainRequirements, at now: UnixTime,
+    revocation: (Certificate, TrustAnchor) -> RevocationAnswer = { _, _ in .unknown }
+  ) -> ChainVerdict {
+    var findings: [ChainFinding] = []
+    func note(_ reason: ChainReason, when isTrue: Bool = true, isHard: Bool = true) {
+      if isTrue { findings.append(ChainFinding(reason, isHard: isHard)) }
+    }
+    var anchor: TrustAnchor?
+    if !isTrustedSigner {
+      let allowed = candidates.filter { $0.anchor.isAllowed(for: requirements.docType) }
+      let issuers = allowed.filter(\.isIssuer).map(\.anchor)
+      // Reissued certificates of one key: one that is valid now serves.
+      anchor = issuers.first { $0.certificate.isValid(at: now) } ?? issuers.first
+      note(.noTrustAnchor, when: allowed.isEmpty)
+      note(.signerCertSignatureInvalid, when: !allowed.isEmpty && anchor == nil)
+    }
+    note(.signerCertExpired, when: now > certificate.notAfter)
+    note(.signerCertNotYetValid, when: now < certificate.notBefore)
+    if let root = anchor?.certificate {
+      note(.anchorExpired, when: now > root.notAfter)
+      note(.anchorNotYetValid, when: now < root.notBefore)
+      note(
+        .validityNesting, when: certificate.notBefore < root.notBefore || certificate.notAfter > root.notAfter,
+        isHard: false)
+    }
+    for fault in profileFaults + certificate.extendedKeyUsageFaults(wanted: requirements.keyPurpose) {
+      note(.signerProfile(fault), isHard: fault.isHard || requirements.isStrict)
+    }
+    guard let anchor else {
+      return ChainVerdict(findings: findings, anchor: nil, isTrustedSigner: isTrustedSigner)
+    }
+    for fault in anchor.profileFaults { note(.anchorProfile(fault), isHard: false) }
+    let root = anchor.certificate.subject
+    note(.countryMismatchChain, when: !hasOneAndTheSame(root.countries, certificate.subject.countries))
+    let states = (root.states, certificate.subject.states)
+    note(.stateMismatchChain, when: states != ([], []) && !hasOneAndTheSame(states.0, states.1))
+    if requirements.revocation != .ignore {
+      switch revocation(certificate, anchor) {
+      case .good: break
+      case .revoked: note(.signerRevoked)
+      case .unknown: note(.revocationUnknown, isHard: requirements.revocation == .require)
+      }
+    }
+    note(.selfSignedSigner, when: isAnchor)
+    return ChainVerdict(findings: findings, anchor: anchor, isTrustedSigner: false)
+  }
+}
+
+extension Certificate {
+  /// Whether an instant is within its dates, both included.
+  package func isValid(at now: UnixTime) -> Bool { notBefore <= now && now <= notAfter }
+}
+
+/// Two texts are the same when their bytes are: no case folding, no trimming, no Unicode equivalence.
+private func hasOneAndTheSame(_ left: [String], _ right: [String]) -> Bool {
+  guard left.count == 1, right.count == 1 else { return false }
+  return left[0].utf8.elementsEqual(right[0].utf8)
+}

@@ -1,0 +1,79 @@
+import Bytes
+import Crypto
+import Synchronization
+
+/// The certificates a site trusts, and what is known of the signers seen so far.
+///
+/// One object stands for one state of the configuration; when that changes, a new one is made, so that nothing cached
+/// outlives its anchors.
+package final class SignerTrust: Sendable {
+  package let anchors: TrustAnchors
+  /// Certificates trusted as signers themselves, beside the anchors.
+  package let trustedSigners: Set<Certificate>
+  package let nameComparison: NameComparison
+  private let cache: SignerCache
+
+  package init(
+    anchors: TrustAnchors, trustedSigners: some Sequence<Certificate> = [], nameComparison: NameComparison = .normalized,
+    cacheCapacity: Int = 256
+  ) {
+    self.anchors = anchors
+    self.trustedSigners = Set(trustedSigners)
+    self.nameComparison = nameComparison
+    cache = SignerCache(capacity: cacheCapacity)
+  }
+
+  /// The assessment of a signer by its exact DER. One seen before is neither parsed nor checked again.
+  package func assess(_ der: ByteView) throws(CertificateError) -> SignerAssessment {
+    if let known = cache[der] { return known }
+    let assessment = assess(try Certificate(der))
+    // Only signers that a configured certificate vouches for are kept: strangers cannot push them out.
+    if assessment.isVouchedFor { cache.insert(assessment) }
+    return assessment
+  }
+
+  /// The assessment of a certificate, not cached.
+  package func assess(_ certificate: Certificate) -> SignerAssessment {
+    SignerAssessment(
+      certificate, anchors: anchors, isTrustedSigner: trustedSigners.contains(certificate), comparison: nameComparison)
+  }
+
+  /// How many signers are kept.
+  package var cachedCount: Int { cache.count }
+}
+
+/// A bounded memory of assessments by exact certificate bytes; the one unused for longest goes first.
+final class SignerCache: Sendable {
+  private struct State {
+    var entries: [ByteView: (assessment: SignerAssessment, lastUse: UInt64)] = [:]
+    var uses: UInt64 = 0
+  }
+
+  private let capacity: Int
+  private let state = Mutex(State())
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  var count: Int { state.withLock { $0.entries.count } }
+
+  subscript(der: ByteView) -> SignerAssessment? {
+    state.withLock { state in
+      guard let index = state.entries.index(forKey: der) else { return nil }
+      state.uses += 1
+      state.entries.values[index].lastUse = state.uses
+      return state.entries.values[index].assessment
+    }
+  }
+
+  func insert(_ assessment: SignerAssessment) {
+    guard capacity > 0 else { return }
+    state.withLock { state in
+      if state.entries.count >= capacity, let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+        state.entries[oldest.key] = nil
+      }
+      state.uses += 1
+      // Its own copy of the bytes: the view it was asked with would keep a whole response alive.
+      state.entries[assessment.certificate.encoded[...]] = (assessment, state.uses)
+    }
+  }
+}
