@@ -185,6 +185,10 @@ struct SignedPart: Sendable {
   }
 
   func isSigned(by key: PublicKey) -> Bool {
+    // Whether the profile allows the algorithm is another question, with a finding of its own.
+    if algorithm == .ed25519 && key.curve == .ed25519 || algorithm == .ed448 && key.curve == .ed448 {
+      return key.isValid(signature: signature, for: bytes, hash: nil)
+    }
     guard let hash = ecdsaHashes[algorithm] else { return false }
     return key.isValid(derSignature: signature, for: bytes, hash: hash)
   }
