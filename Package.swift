@@ -124,7 +124,7 @@ let package = Package(
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
     tests("Kernel", ["CLinux"]),
     tests("Pictures", ["Kernel"]),
-    tests("QRScan", ["Kernel", "Pictures"]),
+    tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
     tests("SimulatedAir", ["Kernel", "Bluetooth"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),

@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -117,6 +118,8 @@ int linux_socket_error(int socket, int *code) {
 int linux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }
 
 int linux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
+
+void linux_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 const char *linux_error_text(int code) { return strerrordesc_np(code); }
 

@@ -19,6 +19,13 @@ package final class Wakeup: Sendable {
     while write(descriptor, &one, MemoryLayout<UInt64>.size) < 0 && errno == EINTR {}
   }
 
+  /// Waits in the calling thread until it rings. For worker threads: the loop's thread never waits like this.
+  package func wait() {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while poll(&entry, 1, -1) < 0 && errno == EINTR {}
+    clear()
+  }
+
   fileprivate func clear() {
     var count: UInt64 = 0
     while read(descriptor, &count, MemoryLayout<UInt64>.size) < 0 && errno == EINTR {}

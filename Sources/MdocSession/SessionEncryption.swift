@@ -33,8 +33,8 @@ package struct SessionEncryption: ~Copyable {
   private let sending: AES256GCM
   private let receiving: AES256GCM
   /// The counter of the next message; nil when there can be none.
-  private var nextSent: UInt32? = 1
-  private var nextReceived: UInt32? = 1
+  var nextSent: UInt32? = 1
+  var nextReceived: UInt32? = 1
 
   /// Agrees on the keys. Throws `agreementFailed` when the two keys are on different curves or give no secret.
   package init(

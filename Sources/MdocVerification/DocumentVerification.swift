@@ -13,20 +13,22 @@ struct DocumentVerification {
   let requests: [ItemsRequest]
   let circumstances: Verifier.Circumstances
   let policy: VerificationPolicy
-  let signers: SignerVerifier
+  let trust: SignerTrust
+  let revocation: RevocationLists
 
   private(set) var findings: [Finding] = []
 
   init(
     document: ReturnedDocument, place: Int, requests: [ItemsRequest], circumstances: Verifier.Circumstances,
-    policy: VerificationPolicy, signers: SignerVerifier
+    policy: VerificationPolicy, trust: SignerTrust, revocation: RevocationLists
   ) {
     self.document = document
     self.place = place
     self.requests = requests
     self.circumstances = circumstances
     self.policy = policy
-    self.signers = signers
+    self.trust = trust
+    self.revocation = revocation
   }
 
   mutating func add(_ severity: Finding.Severity, _ reason: Reason) {
@@ -63,28 +65,35 @@ struct DocumentVerification {
   // MARK: B1 to B5, D: who signed
 
   /// B2, B3, B4 with part D, and B5. The signer certificate, when there is one that parses.
-  private mutating func checkIssuerAuth(_ auth: COSESign1) -> Signer? {
+  private mutating func checkIssuerAuth(_ auth: COSESign1) -> Certificate? {
     let isAlgorithmUsable = auth.algorithm != nil && !auth.structure.hasUnknownCritical
     if !isAlgorithmUsable { fail(.issuerAlgUnsupported) }
     guard let leaf = auth.structure.x5chain.first else {
       fail(.signerCertificateMissing)
       return nil
     }
-    guard let signer = signers.signer(leaf) else {
+    guard let signer = try? trust.assess(leaf) else {
       fail(.signerCertificateMalformed)
       return nil
     }
-    for finding in signers.findings(
-      for: signer, docType: document.docType, now: circumstances.now, document: place)
-    {
-      findings.append(finding)
-    }
-    if isAlgorithmUsable, let key = signer.publicKey, let payload = auth.structure.payload {
+    checkChain(of: signer)
+    if isAlgorithmUsable, let key = try? signer.certificate.publicKey.get(), let payload = auth.structure.payload {
       if !auth.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing) {
         fail(.issuerSignatureInvalid)
       }
     }
-    return signer
+    return signer.certificate
+  }
+
+  /// Part D.
+  private mutating func checkChain(of signer: SignerAssessment) {
+    let requirements = ChainRequirements(
+      docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType].flatMap { OID($0) },
+      isStrict: policy.strictCertificateProfile, revocation: RevocationDemand(policy.signerRevocation))
+    let now = circumstances.now
+    let lists = revocation
+    let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
+    for finding in verdict.findings { add(finding.isHard ? .failure : .warning, Reason(finding.reason)) }
   }
 
   // MARK: B6 to B10: what was signed
@@ -139,10 +148,10 @@ struct DocumentVerification {
 
   // MARK: B11 to B15
 
-  private mutating func checkObject(_ object: MobileSecurityObject, signer: Signer?, issuerSigned: IssuerSigned) {
+  private mutating func checkObject(_ object: MobileSecurityObject, signer: Certificate?, issuerSigned: IssuerSigned) {
     if object.docType != document.docType { fail(.docTypeMismatch) }
     let validity = object.validity
-    if let signer, !(signer.certificate.notBefore...signer.certificate.notAfter).contains(validity.signed) {
+    if let signer, validity.signed < signer.notBefore || validity.signed > signer.notAfter {
       fail(.signedOutsideSignerValidity)
     }
     let latest = circumstances.now.adding(seconds: policy.clockSkewSeconds)
@@ -156,14 +165,14 @@ struct DocumentVerification {
   }
 
   /// B14, for an mDL only.
-  private mutating func checkIssuingCountry(_ signer: Signer, _ issuerSigned: IssuerSigned) {
+  private mutating func checkIssuingCountry(_ signer: Certificate, _ issuerSigned: IssuerSigned) {
     guard document.docType == MDLElements.docType,
       let items = issuerSigned.nameSpaces?.first(where: { $0.nameSpace == MDLElements.nameSpace })?.items
     else { return }
     func isOther(_ element: String, than name: String) -> Bool {
       items.contains { $0.elementIdentifier == element && !$0.elementValue.isText(name) }
     }
-    let subject = signer.certificate.subject
+    let subject = signer.subject
     if subject.countries.count == 1, isOther("issuing_country", than: subject.countries[0]) { fail(.countryMismatch) }
     if let state = subject.states.first, isOther("issuing_jurisdiction", than: state) { fail(.jurisdictionMismatch) }
   }
@@ -244,6 +253,37 @@ struct DocumentVerification {
             .deviceElementUnauthorized(nameSpace: name, element: element.identifier))
         }
       }
+    }
+  }
+}
+
+extension RevocationDemand {
+  init(_ demand: VerificationPolicy.Demand) {
+    switch demand {
+    case .ignore: self = .ignore
+    case .prefer: self = .prefer
+    case .require: self = .require
+    }
+  }
+}
+
+extension Reason {
+  init(_ reason: ChainReason) {
+    switch reason {
+    case .noTrustAnchor: self = .noTrustAnchor
+    case .signerCertSignatureInvalid: self = .signerCertSignatureInvalid
+    case .signerCertExpired: self = .signerCertExpired
+    case .signerCertNotYetValid: self = .signerCertNotYetValid
+    case .anchorExpired: self = .anchorExpired
+    case .anchorNotYetValid: self = .anchorNotYetValid
+    case .validityNesting: self = .validityNesting
+    case .signerProfile(let fault): self = .signerProfile(detail: fault.rawValue)
+    case .anchorProfile(let fault): self = .anchorProfile(detail: fault.rawValue)
+    case .countryMismatchChain: self = .countryMismatchChain
+    case .stateMismatchChain: self = .stateMismatchChain
+    case .signerRevoked: self = .signerRevoked
+    case .revocationUnknown: self = .revocationUnknown
+    case .selfSignedSigner: self = .selfSignedSigner
     }
   }
 }

@@ -1,11 +1,12 @@
 import CBOR
 import CivilTime
+import Crypto
 import Mdoc
 
 /// Part E: what of a verified document was asked for and may be used.
 extension DocumentVerification {
   mutating func matchRequest(
-    issuerSigned: IssuerSigned, deviceSigned: DeviceSigned, signer: Signer?, object: MobileSecurityObject
+    issuerSigned: IssuerSigned, deviceSigned: DeviceSigned, signer: Certificate?, object: MobileSecurityObject
   ) -> VerifiedDocument? {
     let statements = ageStatements(issuerSigned)
     var elements: [VerifiedElement] = []
@@ -32,7 +33,7 @@ extension DocumentVerification {
     let ages = answerAges(from: statements)
     describe(elements)
     return VerifiedDocument(
-      docType: document.docType, issuingCountry: signer.flatMap(\.country), elements: elements, ages: ages,
+      docType: document.docType, issuingCountry: signer?.subject.countries.first, elements: elements, ages: ages,
       missing: missing(elements, ages: ages))
   }
 

@@ -1,3 +1,5 @@
+import Trust
+
 /// The switches of a verification; each default is the strict reading the reference recommends.
 package struct VerificationPolicy: Equatable, Sendable {
   /// What a check costs whose answer is not to be had.
@@ -8,13 +10,6 @@ package struct VerificationPolicy: Equatable, Sendable {
     case prefer
     /// An unknown answer is a failure.
     case require
-  }
-
-  /// How issuer and subject names are compared (D1).
-  package enum NameComparison: String, CaseIterable, Sendable {
-    /// String types, case and runs of spaces do not count (RFC 5280 section 7.1, simplified).
-    case normalized
-    case bytes
   }
 
   /// Tolerance for a document that starts in the future, in seconds, for validFrom and signed alike (B13).
@@ -35,6 +30,7 @@ package struct VerificationPolicy: Equatable, Sendable {
   package var acceptsUntaggedDates = false
   /// Whether a device key may be a compressed point (C2).
   package var acceptsCompressedPoints = true
+  /// How issuer and subject names are compared (D1).
   package var nameComparison = NameComparison.normalized
   /// Whether the soft details of the signer profile are failures (D5).
   package var strictCertificateProfile = false

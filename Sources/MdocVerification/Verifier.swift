@@ -11,11 +11,20 @@ import Trust
 /// nor a signature check of its certificate. Not thread-safe: one reader loop owns it.
 package final class Verifier {
   package let policy: VerificationPolicy
-  let signers: SignerVerifier
+  let trust: SignerTrust
+  let revocation: RevocationLists
 
-  package init(trust: TrustAnchors, policy: VerificationPolicy, revocation: RevocationLists = RevocationLists()) {
+  /// - Parameters:
+  ///   - anchors: issuer roots, with the doc types each is trusted for.
+  ///   - trustedSigners: certificates trusted as signers themselves, which need no root.
+  package init(
+    anchors: [TrustAnchor], trustedSigners: [Certificate] = [], policy: VerificationPolicy,
+    revocation: RevocationLists = RevocationLists([])
+  ) {
     self.policy = policy
-    signers = SignerVerifier(trust: trust, policy: policy, revocation: revocation)
+    self.revocation = revocation
+    trust = SignerTrust(
+      anchors: TrustAnchors(anchors), trustedSigners: trustedSigners, nameComparison: policy.nameComparison)
   }
 
   /// The circumstances of one response.
@@ -74,7 +83,8 @@ package final class Verifier {
         verified: nil)
     }
     var check = DocumentVerification(
-      document: document, place: place, requests: requests, circumstances: circumstances, policy: policy, signers: signers)
+      document: document, place: place, requests: requests, circumstances: circumstances, policy: policy, trust: trust,
+      revocation: revocation)
     return check.run()
   }
 }

@@ -104,7 +104,7 @@ struct DeviceEngagementTests {
         _ = try DeviceEngagement(draft.encode())
         return nil
       } catch {
-        return error as? DeviceEngagement.Violation
+        return error
       }
     }
     let x = CBORValue.bytes(key.x)
@@ -124,7 +124,7 @@ struct DeviceEngagementTests {
         _ = try DeviceEngagement(CBORValue.map(members).encode())
         return nil
       } catch {
-        return error as? DeviceEngagement.Violation
+        return error
       }
     }
     let key = CBORValue.encoded(AnnexDExchange.eDeviceKeyBytes)
@@ -138,7 +138,7 @@ struct DeviceEngagementTests {
     #expect(try refusal([.init(0, "1.0"), .init(1, .array([1]))]) == .malformed(member: 1, offset: 7))
     #expect(try refusal([.init(0, "1.0"), .init(1, .array(["1", key]))]) == .malformed(member: 1, offset: 7))
     #expect(try refusal([.init(0, "1.0"), .init(1, .array([1, .bytes([])]))]) == .malformed(member: 1, offset: 9))
-    #expect(try refusal([.init(0, "1.0"), security, .init(2, 7)]) == .malformed(member: 2, offset: 90))
+    #expect(try refusal([.init(0, "1.0"), security, .init(2, 7)]) == .malformed(member: 2, offset: 89))
     #expect(throws: DeviceEngagement.Violation.malformed(member: nil, offset: 0)) { try DeviceEngagement([0x80]) }
     #expect(DeviceEngagement.Violation.malformed(member: 0, offset: 0).code == "engagementMalformed")
   }
@@ -173,7 +173,7 @@ struct DeviceEngagementTests {
       doubled.int(0)
       doubled.text("1.0")
     }
-    #expect(throws: DeviceEngagement.Violation.notCBOR(CBORError(.duplicateKey, offset: 6))) {
+    #expect(throws: DeviceEngagement.Violation.notCBOR(CBORError(.duplicateKey, offset: 6, path: "0"))) {
       try DeviceEngagement(doubled.bytes)
     }
   }

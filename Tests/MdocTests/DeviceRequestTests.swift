@@ -156,15 +156,15 @@ struct DeviceRequestTests {
       ),
       (
         encoded(itemsRequest: .map(["docType": "x", "nameSpaces": .map(["n": .map([])])])),
-        .empty(.init("docRequests[0].itemsRequest.nameSpaces", offset: 68))
+        .empty(.init("docRequests[0].itemsRequest.nameSpaces", offset: 69))
       ),
       (
         encoded(itemsRequest: .map(["docType": "x", "nameSpaces": .map(["n": .map(["e": 1])])])),
-        .wrongKind(.init("docRequests[0].itemsRequest.nameSpaces", offset: 71))
+        .wrongKind(.init("docRequests[0].itemsRequest.nameSpaces", offset: 72))
       ),
       (
         encoded(itemsRequest: .map(["docType": "x", "nameSpaces": .map(["n": .map(labels: [1: true])])])),
-        .wrongKind(.init("docRequests[0].itemsRequest.nameSpaces", offset: 69))
+        .wrongKind(.init("docRequests[0].itemsRequest.nameSpaces", offset: 70))
       ),
       (
         encoded(itemsRequest: .encoded([0xa1])),

@@ -117,8 +117,10 @@ struct ReaderAuthenticationTests {
     var checked = 0
     for entry in try JSONDecoder().decode([Entry].self, from: Data(data)) {
       guard let hex = entry.sessionTranscriptHex else { continue }
-      let transcript = try SessionTranscript(encoded: try #require(bytes(hex: hex))[...])
-      let document = try #require(DeviceRequest(try #require(bytes(hex: entry.cborHex))).documents.first)
+      let encodedTranscript = try #require(bytes(hex: hex))
+      let transcript = try SessionTranscript(encoded: encodedTranscript[...])
+      let encodedRequest = try #require(bytes(hex: entry.cborHex))
+      let document = try #require(DeviceRequest(encodedRequest).documents.first)
       let signature = try #require(document.readerAuth)
       // The P-256 key in the certificate: its bit string starts with 03 42 00 04.
       let leaf = Array(try #require(signature.structure.x5chain.first))

@@ -58,7 +58,7 @@ struct SessionMessagesTests {
       ("a26464617461410166737461747573181e", SessionData(data: [1], status: 30)),
       ("a2667374617475730a646461746140", SessionData(data: [], status: 10)),
       ("a4617801646461746141010902617900", SessionData(data: [1])),
-      ("b90001790004646461746159000101", SessionData(data: [1])),
+      ("b900017900046461746159000101", SessionData(data: [1])),
       ("bf64646174615f41014102ffff", SessionData(data: [1, 2])),
       ("a1667374617475731bffffffffffffffff", SessionData(status: .max)),
     ])
@@ -76,7 +76,7 @@ struct SessionMessagesTests {
       ("a16464617461d81840", .wrongKind(member: "data", offset: 6)),
       ("a16673746174757333", .wrongKind(member: "status", offset: 8)),
       ("a266737461747573f664646174614101", .wrongKind(member: "status", offset: 8)),
-      ("a2646461746140646461746140", .notCBOR(CBORError(.duplicateKey, offset: 7))),
+      ("a2646461746140646461746140", .notCBOR(CBORError(.duplicateKey, offset: 7, path: "data"))),
       ("a1667374617475731400", .notCBOR(CBORError(.trailingBytes, offset: 9))),
       ("14", .notMap),
     ] as [(String, SessionMessageViolation)])

@@ -71,6 +71,9 @@ int linux_set_not_dumpable(void);
 /// 0 or 1, as prctl(PR_GET_DUMPABLE) says.
 int linux_is_dumpable(void);
 
+/// Names the calling thread; 15 bytes at most.
+void linux_name_thread(const char *name);
+
 /// The text of an error number in English, or NULL. Thread-safe; the text is static.
 const char *linux_error_text(int code);
 /// EPERM and its like; NULL when unknown.

@@ -1,0 +1,82 @@
+package import Bytes
+internal import COpenSSL
+
+/// A hash function of ISO/IEC 18013-5.
+package enum HashAlgorithm: Sendable {
+  case sha256
+  case sha384
+  case sha512
+
+  /// Bytes of a digest.
+  package var digestSize: Int {
+    switch self {
+    case .sha256: 32
+    case .sha384: 48
+    case .sha512: 64
+    }
+  }
+
+  var evp: OpaquePointer {
+    switch self {
+    case .sha256: Algorithms.shared.sha256
+    case .sha384: Algorithms.shared.sha384
+    case .sha512: Algorithms.shared.sha512
+    }
+  }
+}
+
+/// The digest of `bytes`.
+package func digest(_ algorithm: HashAlgorithm, _ bytes: ByteView) -> [UInt8] {
+  withBytes(of: bytes) { evpDigest(algorithm.evp, size: algorithm.digestSize, $0, $1) }
+}
+
+/// The digest of `bytes`.
+package func digest(_ algorithm: HashAlgorithm, _ bytes: [UInt8]) -> [UInt8] {
+  withBytes(of: bytes) { evpDigest(algorithm.evp, size: algorithm.digestSize, $0, $1) }
+}
+
+/// The SHA-1 digest, for key identifiers (RFC 5280 section 4.2.1.2) and nothing else.
+package func sha1(_ bytes: ByteView) -> [UInt8] {
+  withBytes(of: bytes) { evpDigest(EVP_sha1(), size: 20, $0, $1) }
+}
+
+func evpDigest(_ evp: OpaquePointer, size: Int, _ bytes: UnsafePointer<UInt8>, _ count: Int) -> [UInt8] {
+  [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+    guard EVP_Digest(bytes, count, buffer.baseAddress, nil, evp, nil) == 1 else {
+      fatalError("\(openSSLError("EVP_Digest"))")  // fails for want of memory only
+    }
+    initialized = size
+  }
+}
+
+/// A digest over bytes that come in parts.
+package struct RunningDigest: ~Copyable {
+  private let context: OpaquePointer  // owned, freed in deinit
+  private let algorithm: HashAlgorithm
+
+  package init(_ algorithm: HashAlgorithm) {
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex2(context, algorithm.evp, nil) == 1 else {
+      fatalError("\(openSSLError("EVP_DigestInit_ex2"))")  // fails for want of memory only
+    }
+    self.context = context
+    self.algorithm = algorithm
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// Adds the next bytes.
+  package mutating func update(_ bytes: some Collection<UInt8>) {
+    let code = withBytes(of: bytes) { EVP_DigestUpdate(context, $0, $1) }
+    guard code == 1 else { fatalError("\(openSSLError("EVP_DigestUpdate"))") }
+  }
+
+  /// The digest of everything added.
+  package consuming func finalize() -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: algorithm.digestSize) { buffer, initialized in
+      guard EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1 else {
+        fatalError("\(openSSLError("EVP_DigestFinal_ex"))")
+      }
+      initialized = algorithm.digestSize
+    }
+  }
+}

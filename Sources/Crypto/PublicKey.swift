@@ -1,0 +1,218 @@
+internal import COpenSSL
+
+/// A public key on one of the curves of cipher suite 1, checked: its point is on the curve and not the identity.
+///
+/// `@unchecked Sendable`: the EVP_PKEY is never changed after `init`, and OpenSSL's operations on a constant key
+/// take locks where they share state.
+package final class PublicKey: @unchecked Sendable {
+  package let curve: Curve
+  /// The x coordinate, big-endian, `curve.fieldSize` bytes; for the other kinds the key itself.
+  package let x: [UInt8]
+  /// The y coordinate like `x`; empty for the other kinds.
+  package let y: [UInt8]
+  /// Owned, freed in deinit. Holds no private part.
+  let evp: OpaquePointer
+
+  /// A Weierstrass key from coordinates of exactly `curve.fieldSize` bytes.
+  package init(curve: Curve, x: some Collection<UInt8>, y: some Collection<UInt8>) throws(CryptoError) {
+    let x = Array(x)
+    let y = Array(y)
+    guard curve.kind == .weierstrass else { throw .unsuitableCurve(curve) }
+    try PublicKey.check(size: x.count, of: curve)
+    try PublicKey.check(size: y.count, of: curve)
+    guard let evp = PublicKey.evp(curve: curve, form: 4, x: x, y: y) else { throw discardingQueue(.notOnCurve) }
+    self.curve = curve
+    self.x = x
+    self.y = y
+    self.evp = evp
+  }
+
+  /// A Weierstrass key from a compressed point: x of exactly `curve.fieldSize` bytes and the parity of y.
+  package init(curve: Curve, x: some Collection<UInt8>, yIsOdd: Bool) throws(CryptoError) {
+    let x = Array(x)
+    guard curve.kind == .weierstrass else { throw .unsuitableCurve(curve) }
+    try PublicKey.check(size: x.count, of: curve)
+    guard let evp = PublicKey.evp(curve: curve, form: yIsOdd ? 3 : 2, x: x, y: []) else {
+      throw discardingQueue(.notOnCurve)
+    }
+    guard let coordinates = PublicKey.coordinates(of: evp, curve: curve) else {
+      EVP_PKEY_free(evp)
+      throw discardingQueue(.notOnCurve)
+    }
+    self.curve = curve
+    self.x = coordinates.x
+    self.y = coordinates.y
+    self.evp = evp
+  }
+
+  /// A Montgomery or Edwards key from its `curve.fieldSize` bytes (RFC 7748, RFC 8032).
+  package init(curve: Curve, raw: some Collection<UInt8>) throws(CryptoError) {
+    let raw = Array(raw)
+    guard curve.kind != .weierstrass else { throw .unsuitableCurve(curve) }
+    try PublicKey.check(size: raw.count, of: curve)
+    guard let evp = EVP_PKEY_new_raw_public_key_ex(nil, curve.openSSLName, nil, raw, raw.count) else {
+      throw discardingQueue(.invalidKey)
+    }
+    self.curve = curve
+    self.x = raw
+    self.y = []
+    self.evp = evp
+  }
+
+  /// Takes over an EVP_PKEY that OpenSSL read (from a certificate or a file), and frees it also when it refuses.
+  ///
+  /// The caller must hold the only private use of it: it may be shared by reference, but must not be changed.
+  init(adopting evp: OpaquePointer) throws(CryptoError) {
+    do throws(CryptoError) {
+      let curve = try PublicKey.curve(of: evp)
+      switch curve.kind {
+      case .weierstrass:
+        // fails for the identity, which has no affine coordinates
+        guard let coordinates = PublicKey.coordinates(of: evp, curve: curve) else { throw discardingQueue(.notOnCurve) }
+        x = coordinates.x
+        y = coordinates.y
+      case .montgomery, .edwards:
+        x = try PublicKey.rawKey(of: evp, curve: curve)
+        y = []
+      }
+      self.curve = curve
+      self.evp = evp
+    } catch {
+      EVP_PKEY_free(evp)
+      throw error
+    }
+  }
+
+  deinit { EVP_PKEY_free(evp) }
+
+  /// Whether `signature` is one of `message` by this key: r || s or the EdDSA string, exactly `curve.signatureSize`
+  /// bytes. `hash` is nil for EdDSA and only there. Anything else is not valid; nothing is thrown.
+  package func isValid(
+    signature: some Collection<UInt8>, for message: some Collection<UInt8>, hash: HashAlgorithm?
+  ) -> Bool {
+    guard signature.count == curve.signatureSize, (hash == nil) == (curve.kind == .edwards) else { return false }
+    guard let hash else {
+      return withBytes(of: signature) { signature, signatureCount in
+        withBytes(of: message) { message, count in
+          verifyMessage(signature, signatureCount, message, count)
+        }
+      }
+    }
+    let size = curve.fieldSize
+    // DER by OpenSSL's own signature object: minimal integers with their sign byte
+    let der = withBytes(of: signature) { signature, _ -> [UInt8]? in
+      derSignature(
+        r: UnsafeBufferPointer(start: signature, count: size),
+        s: UnsafeBufferPointer(start: signature + size, count: size))
+    }
+    guard let der else { return false }
+    return isValid(derSignature: der, for: message, hash: hash)
+  }
+
+  /// The same with an ECDSA signature as X.509 carries it (DER); EdDSA has no other form than raw.
+  func isValid(
+    derSignature: some Collection<UInt8>, for message: some Collection<UInt8>, hash: HashAlgorithm?
+  ) -> Bool {
+    guard let hash else { return isValid(signature: derSignature, for: message, hash: nil) }
+    guard curve.kind == .weierstrass else { return false }
+    let digest = withBytes(of: message) { evpDigest(hash.evp, size: hash.digestSize, $0, $1) }
+    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, evp, nil) else {
+      ERR_clear_error()
+      return false
+    }
+    defer { EVP_PKEY_CTX_free(context) }
+    let good = withBytes(of: derSignature) { signature, count in
+      EVP_PKEY_verify_init(context) == 1 && EVP_PKEY_verify(context, signature, count, digest, digest.count) == 1
+    }
+    if !good { ERR_clear_error() }
+    return good
+  }
+
+  private func verifyMessage(
+    _ signature: UnsafePointer<UInt8>, _ signatureCount: Int, _ message: UnsafePointer<UInt8>, _ count: Int
+  ) -> Bool {
+    guard let context = EVP_MD_CTX_new() else { return false }
+    defer { EVP_MD_CTX_free(context) }
+    let good =
+      EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, evp, nil) == 1
+      && EVP_DigestVerify(context, signature, signatureCount, message, count) == 1
+    if !good { ERR_clear_error() }
+    return good
+  }
+}
+
+extension PublicKey: Equatable {
+  package static func == (left: PublicKey, right: PublicKey) -> Bool {
+    left.curve == right.curve && left.x == right.x && left.y == right.y
+  }
+}
+
+extension PublicKey {
+  private static func check(size: Int, of curve: Curve) throws(CryptoError) {
+    guard size == curve.fieldSize else { throw .wrongSize(expected: curve.fieldSize, actual: size) }
+  }
+
+  private static func evp(curve: Curve, form: UInt8, x: [UInt8], y: [UInt8]) -> OpaquePointer? {
+    var point: [UInt8] = []
+    point.reserveCapacity(1 + x.count + y.count)
+    point.append(form)
+    point += x
+    point += y
+    // a third of the cost of building each key from its group's name
+    guard let template = CurveTemplates.template(curve), let key = EVP_PKEY_dup(template) else { return nil }
+    guard EVP_PKEY_set1_encoded_public_key(key, point, point.count) == 1 else {
+      EVP_PKEY_free(key)
+      return nil
+    }
+    return key
+  }
+
+  /// The affine coordinates in fixed length, or nil for the identity.
+  static func coordinates(of evp: OpaquePointer, curve: Curve) -> (x: [UInt8], y: [UInt8])? {
+    let size = curve.fieldSize
+    // the encoded point is cheap to read; its form is that of the key's origin
+    var point = [UInt8](repeating: 0, count: 1 + 2 * size)
+    var count = 0
+    if EVP_PKEY_get_octet_string_param(evp, OSSL_PKEY_PARAM_PUB_KEY, &point, point.count, &count) == 1,
+      count == point.count, point[0] == 4
+    {
+      return (Array(point[1...size]), Array(point[(size + 1)...]))
+    }
+    ERR_clear_error()
+    var x = [UInt8](repeating: 0, count: size)
+    var y = x
+    guard mdoc_ec_coordinates(evp, &x, &y, Int32(curve.fieldSize)) == 1 else { return nil }
+    return (x, y)
+  }
+
+  static func rawKey(of evp: OpaquePointer, curve: Curve) throws(CryptoError) -> [UInt8] {
+    var key = [UInt8](repeating: 0, count: curve.fieldSize)
+    var count = key.count
+    guard EVP_PKEY_get_raw_public_key(evp, &key, &count) == 1, count == key.count else {
+      throw openSSLError("EVP_PKEY_get_raw_public_key")
+    }
+    return key
+  }
+
+  /// The curve of a key that OpenSSL read; refuses RSA, explicit parameters and curves that are not ours.
+  static func curve(of evp: OpaquePointer) throws(CryptoError) -> Curve {
+    switch EVP_PKEY_get_base_id(evp) {
+    case NID_X25519: return .x25519
+    case NID_X448: return .x448
+    case NID_ED25519: return .ed25519
+    case NID_ED448: return .ed448
+    case NID_X9_62_id_ecPublicKey:
+      guard mdoc_ec_has_explicit_parameters(evp) == 0 else { throw discardingQueue(.explicitParameters) }
+      var name = [CChar](repeating: 0, count: 64)
+      var count = 0
+      guard EVP_PKEY_get_group_name(evp, &name, name.count, &count) == 1 else {
+        throw discardingQueue(.unsupportedCurve(name: "EC"))
+      }
+      let text = String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      guard let curve = Curve(groupName: text) else { throw .unsupportedCurve(name: text) }
+      return curve
+    default:
+      throw .unsupportedCurve(name: EVP_PKEY_get0_type_name(evp).map { String(cString: $0) } ?? "unknown")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Bytes
+import CBOR
+import CivilTime
+import Crypto
+import Foundation
+import Mdoc
+import TestSupport
+import Testing
+import Trust
+
+@testable import MdocVerification
+
+/// Documents of other implementations, with the cryptographic facts their provenance declares.
+@Suite("Documents of other implementations")
+struct SampleVectorTests {
+  @Test("each sample gives its declared facts", arguments: ["device-responses", "issuer-signed"])
+  func samples(folder: String) throws {
+    let names = try sharedCases(in: "vectors/\(folder)")
+    for name in names {
+      guard let sample = try sharedJSON("vectors/\(folder)/\(name)") as? [String: Any] else { return }
+      try check(sample, name: name)
+    }
+    print("\(folder): \(names.count) samples")
+  }
+
+  private func check(_ sample: [String: Any], name: String) throws {
+    let content = try #require(bytes(hex: sample["cborHex"] as? String ?? ""))
+    let expected = try #require(sample["expected"] as? [String: Any])
+    let documents = try #require(expected["documents"] as? [[String: Any]])
+    let response: [UInt8]
+    switch sample["kind"] as? String {
+    case "DeviceResponse": response = content
+    case "Document": response = CBORValue.map(["version": "1.0", "documents": .array([.encoded(content)]), "status": 0]).encode()
+    default:
+      let docType = try #require(documents[0]["docType"] as? String)
+      let document = CBORValue.map(["docType": .text(docType), "issuerSigned": .encoded(content)])
+      response = CBORValue.map(["version": "1.0", "documents": .array([document]), "status": 0]).encode()
+    }
+    var policy = VerificationPolicy()
+    policy.acceptsAttachedDevicePayload = true
+    policy.acceptsUntaggedDates = true
+    let anchors = try (sample["trustAnchorsDerHex"] as? [String] ?? []).map {
+      TrustAnchor(try Certificate(bytes(hex: $0) ?? []), docTypes: nil, source: "sample")
+    }
+    let verifier = Verifier(anchors: anchors, policy: policy)
+    let transcript = bytes(hex: sample["sessionTranscriptHex"] as? String ?? "f6") ?? []
+    for (place, wanted) in documents.enumerated() {
+      let at = DateTime(wanted["verifyAt"] as? String ?? "")
+      let verdict = verifier.verify(
+        response[...],
+        in: Verifier.Circumstances(
+          transcript: transcript[...], requested: [try request(wanted)], readerKey: nil,
+          now: at?.instant ?? UnixTime(seconds: 1_760_000_000)))
+      try #require(verdict.documents.count == documents.count, "\(name): \(verdict.allFindings.map(\.reason.text))")
+      let reasons = verdict.documents[place].findings.filter { $0.severity == .failure }.map(\.reason)
+      try check(reasons, wanted, isDated: at != nil, name: name)
+    }
+  }
+
+  private func check(_ reasons: [Reason], _ wanted: [String: Any], isDated: Bool, name: String) throws {
+    let signature = try #require(wanted["issuerSignature"] as? String)
+    #expect(reasons.contains(.issuerSignatureInvalid) == (signature == "invalid"), "\(name)")
+    #expect(reasons.contains(.signerCertificateMissing) == (signature == "no certificate"), "\(name)")
+    let failures = Set(try #require(wanted["digestFailures"] as? [[String]]).map { [$0[0], $0[1]] })
+    let found = Set(
+      reasons.compactMap { reason -> [String]? in
+        switch reason {
+        case .digestMismatch(let nameSpace, let element), .digestMissing(let nameSpace, let element): [nameSpace, element]
+        default: nil
+        }
+      })
+    #expect(found == failures, "\(name)")
+    let device = wanted["deviceAuth"] as? [String: Any]
+    #expect(reasons.contains(.deviceAuthMissing) == (device == nil), "\(name)")
+    if let result = device?["result"] as? String {
+      #expect(reasons.contains(.deviceSignatureInvalid) == (result != "valid"), "\(name)")
+    }
+    let chain = wanted["issuerChain"] as? String
+    if chain?.contains("verifies under") == true {
+      #expect(!reasons.contains(.noTrustAnchor) && !reasons.contains(.signerCertSignatureInvalid), "\(name)")
+    } else if chain != nil {
+      #expect(reasons.contains(.noTrustAnchor), "\(name)")
+    }
+    if isDated {
+      for date in [Reason.expired, .notYetValid, .signedOutsideSignerValidity, .signerCertExpired, .signerCertNotYetValid] {
+        #expect(!reasons.contains(date), "\(name): \(date.text)")
+      }
+    }
+  }
+
+  private func request(_ document: [String: Any]) throws -> ItemsRequest {
+    let elements = document["elements"] as? [String: [String]] ?? [:]
+    return ItemsRequest(
+      docType: try #require(document["docType"] as? String),
+      nameSpaces: elements.map { nameSpace, names in
+        .init(nameSpace: nameSpace, elements: names.map { .init(identifier: $0, intentToRetain: false) })
+      })
+  }
+}
