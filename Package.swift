@@ -131,8 +131,10 @@ let package = Package(
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     tests(
       "Wallet",
-      ["Kernel", "SimulatedAir", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer"]
-    ),
+      [
+        "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
+        "MdocSession", "Issuer",
+      ]),
     tests(
       "Appliance",
       [
