@@ -69,7 +69,7 @@ struct SampleVectorTests {
         default: nil
         }
       })
-    #expect(found == failures, "\(name)")
+    #expect(found == failures, "\(name): \(reasons.map(\.text))")
     let device = wanted["deviceAuth"] as? [String: Any]
     #expect(reasons.contains(.deviceAuthMissing) == (device == nil), "\(name): \(reasons.map(\.text))")
     if let result = device?["result"] as? String {
