@@ -133,7 +133,7 @@ let package = Package(
       "Wallet",
       [
         "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
-        "MdocSession", "Issuer",
+        "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",
