@@ -35,7 +35,8 @@ extension StoreProblem: CustomStringConvertible {
     case .severalCertificates(let count): why = "\(count) certificates in one file"
     case .docTypes: why = "its line of doc types cannot be read"
     case .nameMismatch: why = "its contents are not those it is named by"
-    case .wrongList: why = file.contains("/") ? "a certification authority among the signers" : "not a certification authority"
+    case .wrongList:
+      why = file.contains("/") ? "a certification authority among the signers" : "not a certification authority"
     }
     return "\(file): \(why)"
   }

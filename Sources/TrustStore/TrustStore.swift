@@ -32,7 +32,9 @@ package struct TrustStore: Sendable {
           return contents
         }
         // No trusted signers is the usual case.
-        if error.name != "ENOENT" { contents.problems.append(StoreProblem(file: list.rawValue, reason: .system(error))) }
+        if error.name != "ENOENT" {
+          contents.problems.append(StoreProblem(file: list.rawValue, reason: .system(error)))
+        }
         continue
       }
       for name in names where TrustStore.isCertificateFile(name) {
@@ -108,7 +110,9 @@ package struct TrustStore: Sendable {
   /// The one certificate whose fingerprint begins with these hexadecimal digits (colons and case do not count).
   package func find(_ prefix: String) throws(TrustStoreError) -> StoredCertificate {
     let digits = prefix.lowercased().filter { $0 != ":" }
-    guard !digits.isEmpty, digits.utf8.count <= 64, TrustStore.isHexadecimal(digits) else { throw .noFingerprint(prefix) }
+    guard !digits.isEmpty, digits.utf8.count <= 64, TrustStore.isHexadecimal(digits) else {
+      throw .noFingerprint(prefix)
+    }
     let contents = load()
     if case .unreadable(let error) = contents.state { throw .system(error) }
     let found = contents.certificates.filter { $0.fingerprint.hasPrefix(digits) }
@@ -170,6 +174,7 @@ package struct TrustStore: Sendable {
   /// The names that atomic writing gives its temporary files here: `.FINGERPRINT.pem.DIGITS`.
   private static func isTemporary(_ name: String) -> Bool {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0].isEmpty && isFingerprint(parts[1]) && parts[2] == "pem" && isHexadecimal(parts[3])
+    return parts.count == 4 && parts[0].isEmpty && isFingerprint(parts[1]) && parts[2] == "pem"
+      && isHexadecimal(parts[3])
   }
 }
