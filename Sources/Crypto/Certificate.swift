@@ -147,7 +147,8 @@ package struct SerialNumber: Hashable, Sendable {
   /// How many content octets its DER has; the profile allows 20.
   package var octetCount: Int {
     guard let first = magnitude.first else { return 1 }
-    let needsSign = isNegative ? first > 0x80 || first == 0x80 && magnitude.dropFirst().contains { $0 != 0 } : first >= 0x80
+    let needsSign =
+      isNegative ? first > 0x80 || first == 0x80 && magnitude.dropFirst().contains { $0 != 0 } : first >= 0x80
     return magnitude.count + (needsSign ? 1 : 0)
   }
 }

@@ -149,16 +149,18 @@ package struct DistinguishedName: Sendable {
   /// RFC 5280 section 7.1, simplified: runs of white space count as one space, none at the ends.
   package var normalized: [UInt8] {
     var relativeNames: [[[UInt8]]] = []
+    var previous = -1
     for attribute in attributes {
       let isText = directoryText(attribute.raw, tag: attribute.stringTag) != nil
       let value = isText ? foldedText(attribute.text) : Array(attribute.raw)
       let pair = DER.sequence(
         DER.objectIdentifier(attribute.type), DER.element(isText ? 0x0C : attribute.stringTag & 0xDF, value))
-      if attribute.relativeName == relativeNames.count {
-        relativeNames.append([pair])
-      } else {
+      if attribute.relativeName == previous {
         relativeNames[relativeNames.count - 1].append(pair)
+      } else {
+        relativeNames.append([pair])
       }
+      previous = attribute.relativeName
     }
     // DER sorts a set by its encoding, which string types change: sort again.
     return relativeNames.flatMap {
@@ -206,7 +208,8 @@ private func escaped(_ text: String) -> String {
     case " ": result += " "
     default:
       switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned, .spaceSeparator:
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
+        .spaceSeparator:
         for byte in String(scalar).utf8 { result += "\\\([byte].hex)" }
       default: result.unicodeScalars.append(scalar)
       }
