@@ -7,7 +7,7 @@ import Testing
 
 private let uuid: [UInt8] = Array(0x10..<0x20)
 private let ident: [UInt8] = Array(0x40..<0x50)
-private let start = ContinuousClock.now
+private let epoch = ContinuousClock.now
 
 private func service(_ mode: MdocService.Mode, ident: [UInt8] = ident) -> MdocService {
   MdocService(mode: mode, uuid: uuid, ident: ident)
@@ -29,8 +29,8 @@ private struct Pair {
   }
 
   mutating func connect() {
-    server.handle(.connected, at: start)
-    client.handle(.connected, at: start)
+    server.handle(.connected, at: epoch)
+    client.handle(.connected, at: epoch)
     run()
   }
 
@@ -45,7 +45,7 @@ private struct Pair {
           continue
         }
         log.append((false, pdu))
-        if let arrived = air(false, pdu) { server.handle(.received(arrived[...]), at: start) }
+        if let arrived = air(false, pdu) { server.handle(.received(arrived[...]), at: epoch) }
       }
       while let output = server.nextOutput() {
         isBusy = true
@@ -54,7 +54,7 @@ private struct Pair {
           continue
         }
         log.append((true, pdu))
-        if let arrived = air(true, pdu) { client.handle(.received(arrived[...]), at: start) }
+        if let arrived = air(true, pdu) { client.handle(.received(arrived[...]), at: epoch) }
       }
     }
   }
@@ -84,9 +84,9 @@ struct GATTLinkPairTests {
     #expect(facts.mtu == Int(clientOffer))
     let question = (0..<700).map { UInt8(truncatingIfNeeded: $0) }
     let answer = (0..<100 << 10).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    pair.server.handle(.send(answer), at: start)
+    pair.server.handle(.send(answer), at: epoch)
     pair.run()
-    pair.client.handle(.send(question), at: start)
+    pair.client.handle(.send(question), at: epoch)
     pair.run()
     #expect(Pair.messages(pair.clientEvents) == [answer])
     #expect(Pair.messages(pair.serverEvents) == [question])
@@ -109,7 +109,7 @@ struct GATTLinkPairTests {
   func serverIsPassive() {
     var pair = Pair(.centralClient)
     pair.connect()
-    pair.server.handle(.send([1, 2, 3]), at: start)
+    pair.server.handle(.send([1, 2, 3]), at: epoch)
     pair.run()
     for entry in pair.log where entry.fromServer {
       #expect([0x01, 0x03, 0x05, 0x07, 0x09, 0x0b, 0x13, 0x1b].contains(entry.pdu[0]))
@@ -128,8 +128,8 @@ struct GATTLinkPairTests {
   func end() {
     var pair = Pair(.centralClient)
     pair.connect()
-    pair.server.handle(.send([7, 7]), at: start)
-    pair.server.handle(.end, at: start)
+    pair.server.handle(.send([7, 7]), at: epoch)
+    pair.server.handle(.end, at: epoch)
     pair.run()
     #expect(Pair.messages(pair.clientEvents) == [[7, 7]])
     #expect(pair.clientEvents.last == .finished(.peerTerminated))
@@ -141,7 +141,7 @@ struct GATTLinkPairTests {
   func tooLarge() {
     var pair = Pair(.peripheralServer, limit: 1000)
     pair.connect()
-    pair.server.handle(.send([UInt8](repeating: 0, count: 1001)), at: start)
+    pair.server.handle(.send([UInt8](repeating: 0, count: 1001)), at: epoch)
     pair.run()
     #expect(pair.clientEvents.last == .finished(.messageTooLarge))
   }
@@ -150,7 +150,7 @@ struct GATTLinkPairTests {
   func backPressure() {
     var pair = Pair(.centralClient)
     pair.connect()
-    pair.server.handle(.send([UInt8](repeating: 5, count: 4000)), at: start)
+    pair.server.handle(.send([UInt8](repeating: 5, count: 4000)), at: epoch)
     #expect(pair.server.nextOutput(canTransmit: false) == nil)
     #expect(pair.server.wantsToTransmit)
     pair.run()
@@ -164,12 +164,12 @@ struct GATTLinkScriptTests {
   /// A server in central client mode: State at 8 (configuration 9), Client2Server 11, Server2Client 13 (14), Ident 16.
   private func server() -> GATTLink {
     var link = GATTLink(role: .server, service: service(.centralClient), messageLimit: 1000)
-    link.handle(.connected, at: start)
+    link.handle(.connected, at: epoch)
     return link
   }
 
   private func exchange(_ link: inout GATTLink, _ hex: String) -> [GATTLink.Output] {
-    link.handle(.received((bytes(hex: hex.filter { $0 != " " }) ?? [])[...]), at: start)
+    link.handle(.received((bytes(hex: hex.filter { $0 != " " }) ?? [])[...]), at: epoch)
     var outputs: [GATTLink.Output] = []
     while let output = link.nextOutput() { outputs.append(output) }
     return outputs
@@ -249,18 +249,18 @@ struct GATTLinkScriptTests {
   @Test("a request that is not answered in thirty seconds ends the link")
   func transactionTimeout() {
     var link = GATTLink(role: .client, service: service(.peripheralServer), messageLimit: 1000)
-    link.handle(.connected, at: start)
+    link.handle(.connected, at: epoch)
     while link.nextOutput() != nil {}
-    link.handle(.tick, at: start + .seconds(29))
-    #expect(link.nextOutput() == .wake(at: start + .seconds(30)))
-    link.handle(.tick, at: start + .seconds(30))
+    link.handle(.tick, at: epoch + .seconds(29))
+    #expect(link.nextOutput() == .wake(at: epoch + .seconds(30)))
+    link.handle(.tick, at: epoch + .seconds(30))
     #expect(link.nextOutput() == .finished(.attTimeout))
   }
 
   @Test("a client answers what the other side asks meanwhile, and one MTU counts for both")
   func clientServes() {
     var link = GATTLink(role: .client, service: service(.peripheralServer), messageLimit: 1000)
-    link.handle(.connected, at: start)
+    link.handle(.connected, at: epoch)
     while link.nextOutput() != nil {}
     #expect(exchange(&link, "02 b900") == [.transmit([0x03, 0x05, 0x02])])
     #expect(link.mtu == 185)
@@ -270,7 +270,7 @@ struct GATTLinkScriptTests {
   @Test("a service with foreign characteristics and descriptors is found by asking")
   func unusualLayout() {
     var link = GATTLink(role: .client, service: service(.peripheralServer), messageLimit: 1000)
-    link.handle(.connected, at: start)
+    link.handle(.connected, at: epoch)
     while link.nextOutput() != nil {}
     func uuid(_ number: UInt8) -> String { "e67333977 64c6b89ce4823a1\(String(format: "%02x", number))000000".filter { $0 != " " } }
     func sent(_ hex: String) -> [GATTLink.Output] { [.transmit(bytes(hex: hex.filter { $0 != " " })!)] }
@@ -293,12 +293,12 @@ struct GATTLinkScriptTests {
   @Test("what a server lacks has its own reason")
   func missing() {
     var none = GATTLink(role: .client, service: service(.peripheralServer), messageLimit: 1000)
-    none.handle(.connected, at: start)
+    none.handle(.connected, at: epoch)
     while none.nextOutput() != nil {}
     _ = exchange(&none, "03 0502")
     #expect(exchange(&none, "01 06 0100 0a") == [.finished(.serviceMissing)])
     var partial = GATTLink(role: .client, service: service(.peripheralServer), messageLimit: 1000)
-    partial.handle(.connected, at: start)
+    partial.handle(.connected, at: epoch)
     while partial.nextOutput() != nil {}
     _ = exchange(&partial, "03 0502")
     _ = exchange(&partial, "07 1400 3c00")
@@ -333,10 +333,10 @@ struct ATTPDUTests {
     var generator = SplitMix64(state: seed)
     for _ in 0..<300 {
       var link = GATTLink(role: seed.isMultiple(of: 2) ? .server : .client, service: service(.peripheralServer), messageLimit: 100)
-      link.handle(.connected, at: start)
+      link.handle(.connected, at: epoch)
       for _ in 0..<12 {
         let record = (0..<Int.random(in: 0...24, using: &generator)).map { _ in UInt8.random(in: 0...0x24, using: &generator) }
-        link.handle(.received(record[...]), at: start)
+        link.handle(.received(record[...]), at: epoch)
         while link.nextOutput() != nil {}
       }
     }
