@@ -125,7 +125,7 @@ let package = Package(
     tests("Kernel", ["CLinux"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
-    tests("SimulatedAir", ["Kernel", "Bluetooth"]),
+    tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
