@@ -183,7 +183,7 @@ struct GATTLinkScriptTests {
       ("06 0100 ffff 0028 00000000000000000000000000000000", "01 06 0100 0a"),
       ("10 0100 ffff 0028", "11 06 0100 0500 0018 0600 0600 0118"),
       ("10 0100 ffff 0128", "01 10 0100 10"),
-      ("04 0900 0a00", "05 01 0900 0229 0a00 0328"),
+      ("04 0a00 0b00", "05 01 0a00 0229 0b00 0328"),
       ("04 1200 ffff", "01 04 1200 0a"),
       ("0a 1100", "0b 404142434445464748494a4b4c4d4e4f"),
       ("0c 1100 0e00", "0d 4e4f"),
@@ -274,7 +274,7 @@ struct GATTLinkScriptTests {
     while link.nextOutput() != nil {}
     func uuid(_ number: UInt8) -> String { "e67333977 64c6b89ce4823a1\(String(format: "%02x", number))000000".filter { $0 != " " } }
     func sent(_ hex: String) -> [GATTLink.Output] { [.transmit(bytes(hex: hex.filter { $0 != " " })!)] }
-    #expect(exchange(&link, "03 1700") == sent("06 0100 ffff 0028 1f1e1d1c1b1a19181716151413121110"))
+    #expect(exchange(&link, "03 1700").first == sent("06 0100 ffff 0028 1f1e1d1c1b1a19181716151413121110").first)
     // Service 20 to 60: State at 22 with two descriptors, a foreign one, Client2Server, Server2Client.
     #expect(exchange(&link, "07 1400 3c00").first == sent("08 1400 3c00 0328").first)
     #expect(exchange(&link, "09 15 1500 10 1600 \(uuid(1))").first == sent("08 1700 3c00 0328").first)
