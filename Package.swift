@@ -108,7 +108,7 @@ let package = Package(
     tests("Bytes"),
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
-    tests("Crypto", ["Bytes", "CivilTime"]),
+    tests("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
     tests("COSE", ["Bytes", "CBOR", "Crypto"]),
     tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
