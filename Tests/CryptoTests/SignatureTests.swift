@@ -51,8 +51,9 @@ import Testing
     }
     if curve.kind == .weierstrass {
       let half = signature.count / 2
-      #expect(!key.publicKey.isValid(
-        signature: [0] + signature[..<half] + [0] + signature[half...], for: Self.message, hash: hash))
+      #expect(
+        !key.publicKey.isValid(
+          signature: [0] + signature[..<half] + [0] + signature[half...], for: Self.message, hash: hash))
       let der = try key.derOrRawSignature(for: Self.message, hash: hash)
       #expect(key.publicKey.isValid(derSignature: der, for: Self.message, hash: hash))
       #expect(!key.publicKey.isValid(derSignature: der + [0], for: Self.message, hash: hash))
@@ -151,7 +152,8 @@ import Testing
     let key = try PrivateKey(curve: curve, scalar: hex(seed))
     #expect(key.publicKey.x.hex == publicKey)
     #expect(try key.signature(for: hex(message), hash: nil).hex == signature)
-    #expect(try PublicKey(curve: curve, raw: hex(publicKey)).isValid(
-      signature: hex(signature), for: hex(message), hash: nil))
+    #expect(
+      try PublicKey(curve: curve, raw: hex(publicKey)).isValid(
+        signature: hex(signature), for: hex(message), hash: nil))
   }
 }
