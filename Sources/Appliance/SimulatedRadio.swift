@@ -10,7 +10,7 @@ final class SimulatedRadio {
 
   private let folder: String
   private let loop: EventLoop
-  private let messageLimit: Int
+  private let limits: GATTLink.Limits
   private let handler: (Reader.LinkID, Reader.LinkEvent) -> Void
   private var advertisement: Advertisement?
   private var discovery: Discovery?
@@ -23,7 +23,11 @@ final class SimulatedRadio {
     handler: @escaping (Reader.LinkID, Reader.LinkEvent) -> Void
   ) {
     self.folder = folder
-    self.messageLimit = messageLimit
+    var limits = GATTLink.Limits()
+    limits.messageSize = messageLimit
+    // Closing a simulated link delivers what was sent.
+    limits.linger = .zero
+    self.limits = limits
     self.loop = loop
     self.handler = handler
   }
@@ -32,19 +36,19 @@ final class SimulatedRadio {
   func open(_ plan: RadioPlan) throws(AirError) {
     close()
     var own: Set<AirAddress> = []
-    if let uuid = plan.advertise {
-      let service = MdocService(mode: .centralClient, uuid: uuid, ident: plan.ident)
+    if let uuid = plan.advertise, let service = UUID128(uuid) {
+      let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
       let advertisement = try Advertisement(of: uuid, in: folder, on: loop) { [weak self] connection in
-        self?.adopt(connection, role: .server, service: service)
+        self?.adopt(connection, engine: engine, mode: .centralClient)
       }
       own.insert(advertisement.address)
       self.advertisement = advertisement
     }
-    if let uuid = plan.discover {
-      let service = MdocService(mode: .peripheralServer, uuid: uuid, ident: nil)
+    if let uuid = plan.discover, let service = UUID128(uuid) {
+      let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
       discovery = try Discovery(of: uuid, in: folder, except: own, on: loop) { [weak self] event in
         guard case .connected(let address, let connection) = event else { return }
-        self?.adopt(connection, role: .client, service: service, address: address)
+        self?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
       }
     }
   }
@@ -79,31 +83,30 @@ final class SimulatedRadio {
   }
 
   private func adopt(
-    _ connection: AirConnection, role: GATTLink.Role, service: MdocService, address: AirAddress? = nil
+    _ connection: AirConnection, engine: GATTLink, mode: LinkFacts.Mode, address: AirAddress? = nil
   ) {
     lastID += 1
     let id = lastID
-    let link = AirLink(connection, role: role, service: service, messageLimit: messageLimit, on: loop)
+    let link = AirLink(connection, engine: engine, on: loop)
     links[id] = link
     do throws(SystemError) {
-      try link.start { [weak self] event in self?.handle(event, id: id, mode: service.mode, address: address) }
+      try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
     } catch {
       links[id] = nil
       handler(id, .ended("connectFailed"))
     }
   }
 
-  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: MdocService.Mode, address: AirAddress?) {
+  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: LinkFacts.Mode, address: AirAddress?) {
     switch event {
     case .started(let start):
-      let mode: LinkFacts.Mode = mode == .centralClient ? .centralClient : .peripheralServer
       handler(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips)))
     case .message(let message): handler(id, .message(message))
     case .progress: handler(id, .progress)
     case .sent: handler(id, .sent)
-    case .finished(let failure):
+    case .finished(let end):
       links[id] = nil
-      handler(id, .ended(failure?.code ?? "linkEnded"))
+      handler(id, .ended(end.code))
       if let address { tryAgain(address) }
     }
   }
@@ -112,5 +115,15 @@ final class SimulatedRadio {
     guard let discovery else { return }
     attempts[address, default: 1] += 1
     if attempts[address, default: 0] <= SimulatedRadio.attempts { discovery.connectAgain(to: address) }
+  }
+}
+
+extension GATTLink.End {
+  /// The stable reason code.
+  var code: String {
+    switch self {
+    case .ended: "linkEnded"
+    case .failed(let failure): failure.code
+    }
   }
 }

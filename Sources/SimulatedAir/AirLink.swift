@@ -6,14 +6,13 @@ import Kernel
 /// It belongs to the thread of its loop. After `finished` nothing more comes, and the socket is closed.
 package final class AirLink {
   package enum Event: Equatable, Sendable {
-    case started(LinkStart)
+    case started(GATTLink.Start)
     case message([UInt8])
-    /// A part of a message arrived, with this many bytes of data.
+    /// A part of a message arrived; so many bytes of it are here.
     case progress(Int)
     /// The last part of the oldest message was handed to the socket.
     case sent
-    /// Nil when this side ended it.
-    case finished(LinkFailure?)
+    case finished(GATTLink.End)
   }
 
   private let connection: AirConnection
@@ -23,14 +22,12 @@ package final class AirLink {
   private var refused: [UInt8]?
   private var isDraining = false
 
-  /// Takes over a connection. Nothing happens before `start`.
+  /// Takes over a connection for an engine that is not connected yet. Nothing happens before `start`.
   ///
-  /// - Parameter messageLimit: bytes of an incoming message at most.
-  package init(
-    _ connection: AirConnection, role: GATTLink.Role, service: MdocService, messageLimit: Int, on loop: EventLoop
-  ) {
+  /// The engine's limits should have no `linger`: closing this socket delivers what was sent.
+  package init(_ connection: AirConnection, engine: GATTLink, on loop: EventLoop) {
     self.connection = connection
-    engine = GATTLink(role: role, service: service, messageLimit: messageLimit)
+    self.engine = engine
     timer = loop.timer("link") { [weak self] in self?.feed(.tick) }
   }
 
@@ -45,6 +42,9 @@ package final class AirLink {
 
   /// Sends a message after what was given before it.
   package func send(_ message: [UInt8]) { feed(.send(message)) }
+
+  /// Sends a characteristic value just as it is, for a counterpart that misbehaves on purpose.
+  package func sendValue(_ value: [UInt8]) { feed(.sendValue(value)) }
 
   /// Sends what is waiting, then State end, then closes; `finished` comes when that is done.
   package func end() { feed(.end) }
@@ -81,19 +81,19 @@ package final class AirLink {
       guard connection.send(record) else { return }
       refused = nil
     }
-    while let output = engine.nextOutput(canTransmit: refused == nil) {
+    while let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
       switch output {
       case .transmit(let record):
         if !connection.send(record) { refused = record }
       case .started(let facts): handler?(.started(facts))
       case .message(let message): handler?(.message(message))
-      case .progress(let count): handler?(.progress(count))
-      case .sent: handler?(.sent)
+      case .messageProgress(let count): handler?(.progress(count))
+      case .messageSent: handler?(.sent)
       case .wake(let instant): timer?.set(at: instant)
-      case .finished(let failure):
+      case .finished(let end):
         let handler = self.handler
         close()
-        handler?(.finished(failure))
+        handler?(.finished(end))
       }
     }
   }
