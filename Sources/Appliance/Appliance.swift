@@ -91,6 +91,7 @@ package final class Appliance {
   private var panelDeadline: EventLoop.Timer?
   private var capturedAt: [UInt64: ContinuousClock.Instant] = [:]
   private var status = ApplianceStatus()
+  private var clock = ClockWatch()
   private var pending: [Reader.Input] = []
   private var isDraining = false
   /// Called after each transaction; the demo and the tests count on it.
@@ -185,14 +186,14 @@ package final class Appliance {
     }
   }
 
-  /// A clock before this version was made cannot be right, and nothing can be verified by it.
+  /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
   private func checkClock() {
     let now = UnixTime.wallClock()
-    guard now < Release.date else { return clear("clockUntrusted") }
+    guard let doubt = clock.doubt(about: now, at: .now) else { return clear("clockUntrusted") }
     if parts.doubtfulClockIsFault {
-      raise("clockUntrusted", "it is \(now), before this version was made")
+      raise("clockUntrusted", doubt)
     } else {
-      record("clockUntrusted", [.init("clock", .string(now.description))])
+      record("clockUntrusted", [.init("detail", .string(doubt))])
     }
   }
 

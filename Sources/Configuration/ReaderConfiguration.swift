@@ -17,6 +17,8 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var timeouts = Timeouts()
   package var signals = Signals()
   package var events = EventOutput.standardOutput
+  /// Where the running reader says what it is doing; `status` reads it.
+  package var statusFile = ConfiguredPath("/run/mdoc-reader/status.json")
   package var clock = ClockPolicy.fault
   package var simulated = SimulatedFolders()
 
@@ -79,6 +81,9 @@ package struct ReaderConfiguration: Equatable, Sendable {
     var events = top.section("events")
     self.events = events.text("output", example: "stdout").map(EventOutput.init) ?? self.events
     events.finish()
+    var status = top.section("status")
+    statusFile = status.path("file", default: statusFile)
+    status.finish()
     var clock = top.section("clock")
     self.clock = clock.choice("doubtful", default: self.clock)
     clock.finish()

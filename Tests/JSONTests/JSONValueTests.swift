@@ -25,3 +25,18 @@ struct JSONValueTests {
     #expect(JSONValue.object(["a": nil, "b": 2]).text == #"{"b":2}"#)
   }
 }
+
+@Suite("JSON input")
+struct JSONReadingTests {
+  @Test("what was written reads back the same")
+  func roundTrip() {
+    let value: JSONValue = ["z": 1, "a": ["x\u{0}", true, false, .null, .double(1.5)], "m": ["k": -7]]
+    #expect(JSONValue(reading: Array(value.text.utf8)) == value)
+    #expect(value["m"]?["k"]?.integer == -7 && value["q"] == nil)
+  }
+
+  @Test("what is no JSON is refused", arguments: ["", "{", "{\"a\":1,\"a\":2}", "[1] x", "{'a':1}", "\u{fffd}"])
+  func refused(text: String) {
+    #expect(JSONValue(reading: Array(text.utf8)) == nil)
+  }
+}

@@ -1,0 +1,142 @@
+import Appliance
+import CivilTime
+import Crypto
+import JSON
+import Kernel
+import TrustStore
+import Wallet
+
+/// `check`: configuration, trust, board and clock as a list of pass and fail, each fail with its remedy.
+enum CheckCommand {
+  static let verb = ReaderCommands.Verb(
+    name: "check", summary: "Check configuration, board, trust, devices and clock; say what to do about each fault.",
+    usage: "check [--config FILE] [--json]", options: [Site.option, ReaderCommands.json], operandLimit: 0,
+    run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    var list = CheckList()
+    do {
+      let site = try Site(arguments)
+      list.pass("configuration", site.path)
+      list.pass("board", "\(site.board.name), \(site.boardPath)")
+      checkTrust(site, &list)
+      checkFolder("camera", site.pictures, "pictures of the simulated board", &list)
+      checkFolder("radio", site.air, "sockets of the simulated board", &list)
+      checkFolder("status", Files.folder(of: site.statusFile), "folder of the status file", &list)
+      if case .file(let path) = site.events { checkFolder("events", Files.folder(of: path), "folder of the events", &list) }
+    } catch let failure as ConfigurationFailure {
+      for line in failure.lines.flatMap({ $0.split(separator: "\n").map(String.init) }) where !line.hasPrefix("  ") {
+        list.fail("configuration", line, "correct the line; every key is explained in config/reader.toml")
+      }
+    }
+    checkClock(&list)
+    checkLibrary(&list)
+    if arguments.has("--json") { console.data(list.document.text) } else { console.data(text: list.text) }
+    return list.hasFailure ? 1 : 0
+  }
+
+  private static func checkTrust(_ site: Site, _ list: inout CheckList) {
+    let contents = TrustStore(folder: site.trustFolder).load()
+    let now = UnixTime.wallClock()
+    for problem in contents.problems { list.fail("trust", "\(problem)", problem.hint) }
+    switch contents.state {
+    case .missing, .empty:
+      list.fail("trust", "\(site.trustFolder): nobody is trusted", "add the root of your issuer: mdoc-reader trust add FILE")
+    case .unreadable(let error):
+      list.fail("trust", "\(site.trustFolder): \(error.reason)", "check the folder's owner and mode")
+    case .loaded:
+      list.pass("trust", "\(contents.certificates.count) certificates in \(site.trustFolder)")
+    }
+    for stored in contents.certificates {
+      let name = "\(stored.fingerprint.prefix(16)) \(stored.certificate.subject)"
+      let state = TrustCommand.state(of: stored, at: now)
+      switch stored.validity(at: now) {
+      case .valid(let days) where days > 60: break
+      case .valid: list.warn("trust", "\(name): \(state)", "ask the issuer for its next root and add it in time")
+      case .notYet, .expired: list.fail("trust", "\(name): \(state)", "remove it, and add the root that is valid now")
+      }
+    }
+  }
+
+  private static func checkFolder(_ what: String, _ path: String, _ purpose: String, _ list: inout CheckList) {
+    do throws(SystemError) {
+      guard try Files.facts(path).kind == .folder else {
+        return list.fail(what, "\(path): not a folder", "make it: \(purpose)")
+      }
+      _ = try Files.list(path)
+      list.pass(what, path)
+    } catch {
+      list.fail(what, "\(path): \(error.reason)", "make it, readable for the reader's user: \(purpose)")
+    }
+  }
+
+  private static func checkClock(_ list: inout CheckList) {
+    let now = UnixTime.wallClock()
+    var watch = ClockWatch()
+    if let doubt = watch.doubt(about: now, at: .now) {
+      list.fail("clock", doubt, "set the clock, or let it synchronise; a battery clock keeps it over power cuts")
+    } else {
+      list.pass("clock", "\(now)")
+    }
+  }
+
+  private static func checkLibrary(_ list: inout CheckList) {
+    let version = openSSLVersion
+    let text = "OpenSSL \(version.major).\(version.minor).\(version.patch)"
+    // Before 3.0.7, names in certificates could overrun a buffer (the advisories of November 2022).
+    if (version.major, version.minor, version.patch) < (3, 0, 7) {
+      list.fail("library", "\(text) has known faults with names in certificates", "install the security updates")
+    } else {
+      list.pass("library", text)
+    }
+  }
+}
+
+/// The findings of `check`, in order.
+struct CheckList {
+  enum Outcome: String {
+    case pass
+    case warn
+    case fail
+  }
+
+  private struct Row {
+    let outcome: Outcome
+    let what: String
+    let detail: String
+    let remedy: String?
+  }
+
+  private var rows: [Row] = []
+
+  var hasFailure: Bool { rows.contains { $0.outcome == .fail } }
+
+  mutating func pass(_ what: String, _ detail: String) { rows.append(Row(outcome: .pass, what: what, detail: detail, remedy: nil)) }
+
+  mutating func warn(_ what: String, _ detail: String, _ remedy: String) {
+    rows.append(Row(outcome: .warn, what: what, detail: detail, remedy: remedy))
+  }
+
+  mutating func fail(_ what: String, _ detail: String, _ remedy: String) {
+    rows.append(Row(outcome: .fail, what: what, detail: detail, remedy: remedy))
+  }
+
+  var text: String {
+    let width = rows.map(\.what.count).max() ?? 0
+    return rows.map { row in
+      let padding = String(repeating: " ", count: width - row.what.count)
+      let line = "\(row.outcome.rawValue)  \(row.what)\(padding)  \(row.detail)\n"
+      return line + (row.remedy.map { String(repeating: " ", count: width + 8) + $0 + "\n" } ?? "")
+    }.joined()
+  }
+
+  var document: JSONValue {
+    .array(
+      rows.map { row in
+        .object([
+          "outcome": .string(row.outcome.rawValue), "what": .string(row.what), "detail": .string(row.detail),
+          "remedy": row.remedy.map(JSONValue.string),
+        ])
+      })
+  }
+}

@@ -1,0 +1,115 @@
+import Bytes
+import JSON
+import Kernel
+import Mdoc
+import Pictures
+import QRScan
+import Wallet
+
+/// `scan`: looks for codes in a picture, as the reader does, and says what they are.
+enum ScanCommand {
+  static let verb = ReaderCommands.Verb(
+    name: "scan", summary: "Look for codes in a picture (PNG or PGM) and say what they are.",
+    usage: "scan FILE [--json]", options: [ReaderCommands.json], operandLimit: 1, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    guard let path = arguments.operands.first else {
+      throw UsageError("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
+    }
+    let image: LumaImage
+    do throws(PictureFileError) {
+      image = try PictureFile.read(path)
+    } catch {
+      throw CommandFailure("scan", "\(error)", hint: "give a PNG or PGM picture that shows the code")
+    }
+    let clock = ContinuousClock()
+    let start = clock.now
+    guard let found = try QRDecoder().decodeStill(image) else {
+      throw CommandFailure(
+        path, "no code found in \(image.width) x \(image.height) pixels",
+        hint: "the code should be sharp, whole, and at least 3 pixels a module")
+    }
+    let took = clock.now - start
+    console.remark("found by \(found.attempt.rawValue) in \(took.formatted)")
+    let readings = found.codes.map(CodeReading.init)
+    for reading in readings {
+      if arguments.has("--json") {
+        console.data(reading.document.text)
+      } else {
+        for line in reading.lines { console.data(line) }
+      }
+    }
+    guard readings.contains(where: \.isUsable) else {
+      throw CommandFailure(
+        path, "no engagement this reader can use (\(readings.map(\.verdict).joined(separator: ", ")))",
+        hint: "the wallet should show the code for presenting a document in person")
+    }
+    return 0
+  }
+}
+
+/// What a code turned out to be.
+private struct CodeReading {
+  let text: String
+  /// "usable", or the code of the reason it is not.
+  let verdict: String
+  let engagement: DeviceEngagement?
+
+  var isUsable: Bool { verdict == "usable" }
+
+  init(_ content: [UInt8]) {
+    text = quoted(String(decoding: content.prefix(60), as: UTF8.self))
+    do {
+      let engagement = try DeviceEngagement(EngagementURI(content: content).engagement)
+      self.engagement = engagement
+      _ = try engagement.requiredBluetooth()
+      verdict = "usable"
+    } catch let violation as EngagementURI.Violation {
+      engagement = nil
+      verdict = violation.code
+    } catch let violation as DeviceEngagement.Violation {
+      engagement = nil
+      verdict = violation.code
+    } catch {
+      engagement = nil
+      verdict = "engagementMalformed"
+    }
+  }
+
+  private var modes: [(name: String, uuid: String)] {
+    var modes: [(String, String)] = []
+    if let uuid = engagement?.bluetooth?.centralClient { modes.append(("centralClient", uuid.description)) }
+    if let server = engagement?.bluetooth?.peripheralServer {
+      modes.append(("peripheralServer", server.uuid.description))
+    }
+    return modes
+  }
+
+  var lines: [String] {
+    guard let engagement else { return ["code \(text): \(verdict)"] }
+    var lines = [
+      "engagement 1.\(engagement.minorVersion), key on \(engagement.eDeviceKey.curve.rawValue), \(engagement.encoded.count) bytes"
+    ]
+    lines += modes.map { "  \($0.name) \($0.uuid)" }
+    lines.append("  ident \(engagement.bleIdent.hex)")
+    lines += engagement.warnings.map { "  remark: \($0)" }
+    return lines
+  }
+
+  var document: JSONValue {
+    .object([
+      "verdict": .string(verdict), "version": engagement.map { .string("1.\($0.minorVersion)") },
+      "curve": engagement.map { .string($0.eDeviceKey.curve.rawValue) },
+      "modes": .object(modes.map { .init($0.name, .string($0.uuid)) }),
+      "ident": engagement.map { .string($0.bleIdent.hex) },
+    ])
+  }
+}
+
+extension Duration {
+  /// Milliseconds with one digit: `12.3 ms`.
+  var formatted: String {
+    let tenths = components.seconds * 10_000 + components.attoseconds / 100_000_000_000_000
+    return "\(tenths / 10).\(tenths % 10) ms"
+  }
+}

@@ -1,0 +1,116 @@
+import Appliance
+import Configuration
+import Kernel
+import Policy
+import TrustStore
+import Wallet
+
+/// A configuration or board file that stops the start: every problem with its line and remedy. The exit status is 2.
+struct ConfigurationFailure: Error, Equatable {
+  let lines: [String]
+}
+
+/// The site as configured: the file, what it says, and the board it names.
+struct Site {
+  /// The configuration file that was read.
+  let path: String
+  let configuration: ReaderConfiguration
+  let board: BoardFacts
+  /// The board file that was read.
+  let boardPath: String
+
+  static let option = CommandOption(
+    "--config", "FILE", "the configuration (default /etc/mdoc-reader/reader.toml, then config/reader.toml)")
+
+  private static let defaultPaths = ["/etc/mdoc-reader/reader.toml", "config/reader.toml"]
+  private static let sizeLimit = 1 << 20
+
+  /// Reads both files. Throws `ConfigurationFailure` with every problem of the first that has some.
+  init(_ arguments: Arguments) throws {
+    let path = arguments["--config"] ?? Site.defaultPaths.first(where: Files.exists) ?? Site.defaultPaths[0]
+    try self.init(path: path)
+  }
+
+  init(path: String) throws {
+    self.path = path
+    let bytes = try Site.read(path, hint: "name the file with --config; config/reader.toml of the source is a start")
+    do {
+      configuration = try ReaderConfiguration(bytes: bytes)
+    } catch {
+      throw ConfigurationFailure(lines: [error.text(file: path)])
+    }
+    if configuration.template.retainsAnything {
+      throw ConfigurationFailure(lines: [
+        "\(path): request: retaining elements is not built yet in this version\n  write retain = false, or leave it out"
+      ])
+    }
+    let candidates = Site.boardPaths(configuration.board, configurationFolder: Files.folder(of: path))
+    guard let boardPath = candidates.first(where: Files.exists) else {
+      throw ConfigurationFailure(lines: [
+        "\(path): board: there is no board \"\(configuration.board)\"\n"
+          + "  make one of these files: \(candidates.joined(separator: ", "))"
+      ])
+    }
+    self.boardPath = boardPath
+    do {
+      board = try BoardFacts(bytes: try Site.read(boardPath, hint: "the board's file has to be readable"))
+    } catch let errors as ConfigurationErrors {
+      throw ConfigurationFailure(lines: [errors.text(file: boardPath)])
+    }
+  }
+
+  private static func read(_ path: String, hint: String) throws -> [UInt8] {
+    do throws(SystemError) {
+      return try Files.read(path, limit: sizeLimit)
+    } catch {
+      throw ConfigurationFailure(lines: ["\(path): \(error.reason)\n  \(hint)"])
+    }
+  }
+
+  /// Beside the configuration, as in the source tree, or where the package puts them.
+  private static func boardPaths(_ board: String, configurationFolder folder: String) -> [String] {
+    [folder + "/board", Files.folder(of: folder) + "/board", folder + "/../board", "/usr/share/mdoc-reader/board"]
+      .map { "\($0)/\(board)/board.toml" }
+  }
+
+  private var folder: String { Files.folder(of: path) }
+
+  var trustFolder: String { configuration.trustFolder.resolved(in: folder) }
+  var pictures: String { configuration.simulated.pictures.resolved(in: folder) }
+  var air: String { configuration.simulated.air.resolved(in: folder) }
+  var statusFile: String { configuration.statusFile.resolved(in: folder) }
+
+  var events: EventLog.Destination {
+    switch configuration.events {
+    case .standardOutput: .standardOutput
+    case .none: .none
+    case .file(let path): .file(path.resolved(in: folder))
+    }
+  }
+
+  /// What the appliance is made from.
+  var parts: Appliance.Parts {
+    let timeouts = configuration.timeouts
+    return Appliance.Parts(
+      template: configuration.template, verification: configuration.verification,
+      timeouts: .init(
+        connect: timeouts.connect, idle: timeouts.idle, response: timeouts.response, total: timeouts.total),
+      display: configuration.signals.display, relayPulse: configuration.signals.relayPulse,
+      hasBuzzer: configuration.signals.hasBuzzer, pictures: pictures, air: air, events: events, statusFile: statusFile,
+      doubtfulClockIsFault: configuration.clock == .fault)
+  }
+}
+
+extension Appliance.TrustMaterial {
+  /// What a trust folder holds now.
+  init(folder: String) {
+    let contents = TrustStore(folder: folder).load()
+    var problems = contents.problems.map { "\($0)" }
+    switch contents.state {
+    case .missing: problems.append("\(folder): there is no such folder")
+    case .unreadable(let error): problems.append("\(folder): \(error.reason)")
+    case .empty, .loaded: break
+    }
+    self.init(anchors: contents.anchors, signers: contents.trustedSigners, problems: problems)
+  }
+}

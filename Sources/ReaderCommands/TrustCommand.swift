@@ -1,0 +1,167 @@
+import Appliance
+import Bytes
+import CivilTime
+import Crypto
+import JSON
+import Kernel
+import TrustStore
+import Wallet
+
+/// `trust add|list|show|remove`: the certificates this reader believes.
+enum TrustCommand {
+  static let verb = ReaderCommands.Verb(
+    name: "trust", summary: "Add, list, show or remove the certificates this reader trusts.",
+    usage: "trust add FILE|- [--doc-type TYPE]... [--signer] | list | show FINGERPRINT | remove FINGERPRINT",
+    options: [
+      CommandOption("--trust", "DIR", "the folder of certificates (default: that of the configuration)"),
+      CommandOption("--doc-type", "TYPE", repeatable: true, "the root may sign for this type only; may be repeated"),
+      CommandOption("--signer", "trust the certificate as a document signer itself, not as an issuer root"),
+      Site.option, ReaderCommands.json,
+    ], operandLimit: 2, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    guard let action = arguments.operands.first else {
+      throw UsageError("trust", "what to do is missing", hint: "one of add, list, show, remove")
+    }
+    let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
+    let operand = arguments.operands.dropFirst().first
+    func needed(_ name: String) throws -> String {
+      guard let operand else { throw UsageError("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)") }
+      return operand
+    }
+    do {
+      switch action {
+      case "add": return try add(needed("FILE"), to: store, arguments, console)
+      case "list": return list(store, arguments, console)
+      case "show": return try show(needed("FINGERPRINT"), in: store, arguments, console)
+      case "remove": return try remove(needed("FINGERPRINT"), from: store, console)
+      default:
+        let nearest = nearestName(to: action, in: ["add", "list", "show", "remove"])
+        throw UsageError(
+          quoted(action), "nothing that can be done with trust",
+          hint: nearest.map { "did you mean \($0)?" } ?? "one of add, list, show, remove")
+      }
+    } catch let error as TrustStoreError {
+      throw CommandFailure("trust \(action)", "\(error)", hint: error.hint)
+    }
+  }
+
+  private static func add(
+    _ file: String, to store: TrustStore, _ arguments: Arguments, _ console: Console
+  ) throws -> Int32 {
+    let input = try file == "-" ? readStandardInput() : Files.read(file, limit: CertificateInput.maximumSize)
+    let docTypes = arguments.values("--doc-type")
+    let additions = try store.add(
+      input, list: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
+      at: .wallClock())
+    for addition in additions {
+      let stored = addition.stored
+      switch addition.outcome {
+      case .added: console.data("added \(stored.fingerprint)")
+      case .alreadyThere: console.data("already there \(stored.fingerprint)")
+      case .docTypesChanged: console.data("doc types changed \(stored.fingerprint)")
+      }
+      console.remark("  \(summary(of: stored))")
+      for remark in stored.remarks { console.remark("  remark: \(remark)") }
+      if case .expired = stored.validity(at: .wallClock()) {
+        console.remark("  remark: it has expired, so documents of this issuer are refused; ask for the renewed root")
+      }
+    }
+    return 0
+  }
+
+  private static func readStandardInput() throws(SystemError) -> [UInt8] {
+    var result: [UInt8] = []
+    while let part = try Descriptor.readStandardInput(upTo: 65_536), !part.isEmpty {
+      result += part
+      guard result.count <= CertificateInput.maximumSize else {
+        throw SystemError("read", code: SystemError.tooLarge, subject: "standard input")
+      }
+    }
+    return result
+  }
+
+  private static func list(_ store: TrustStore, _ arguments: Arguments, _ console: Console) -> Int32 {
+    let contents = store.load()
+    let now = UnixTime.wallClock()
+    if arguments.has("--json") {
+      console.data(JSONValue.array(contents.certificates.map { document(of: $0, at: now) }).text)
+    } else {
+      for stored in contents.certificates {
+        console.data("\(stored.fingerprint.prefix(16))  \(stored.list == .signers ? "signer  " : "")\(summary(of: stored))")
+        if let types = stored.docTypes { console.data("                  only for \(types.sorted().joined(separator: ", "))") }
+      }
+    }
+    for problem in contents.problems { console.remark("mdoc-reader: \(problem)\n  \(problem.hint)") }
+    switch contents.state {
+    case .loaded: return contents.problems.isEmpty ? 0 : 1
+    case .empty: console.remark("\(store.folder): empty, so nobody is trusted; add an issuer root with trust add FILE")
+    case .missing:
+      console.remark("\(store.folder): no such folder, so nobody is trusted; trust add FILE makes it")
+    case .unreadable(let error):
+      console.remark("mdoc-reader: \(store.folder): \(error.reason)\n  check the folder's owner and mode")
+      return 1
+    }
+    return 0
+  }
+
+  private static func show(
+    _ fingerprint: String, in store: TrustStore, _ arguments: Arguments, _ console: Console
+  ) throws -> Int32 {
+    let stored = try store.find(fingerprint)
+    let now = UnixTime.wallClock()
+    if arguments.has("--json") {
+      console.data(document(of: stored, at: now).text)
+      return 0
+    }
+    let certificate = stored.certificate
+    console.data("fingerprint  \(stored.fingerprint)")
+    console.data("trusted as   \(stored.list == .issuers ? "issuer root" : "document signer")")
+    console.data("doc types    \(stored.docTypes?.sorted().joined(separator: ", ") ?? "all")")
+    console.data("subject      \(certificate.subject)")
+    console.data("issuer       \(certificate.issuer)")
+    console.data("serial       \(certificate.serialNumber)")
+    console.data("valid        \(certificate.notBefore) to \(certificate.notAfter) (\(state(of: stored, at: now)))")
+    switch certificate.publicKey {
+    case .success(let key): console.data("key          \(key.curve.rawValue)")
+    case .failure(let fault): console.data("key          not usable: \(fault.rawValue)")
+    }
+    console.data("file         \(store.folder)/\(stored.file)")
+    for remark in stored.remarks { console.data("remark       \(remark)") }
+    return 0
+  }
+
+  private static func remove(_ fingerprint: String, from store: TrustStore, _ console: Console) throws -> Int32 {
+    let stored = try store.remove(fingerprint, at: .wallClock())
+    console.data("removed \(stored.fingerprint)")
+    console.remark("  \(summary(of: stored))")
+    return 0
+  }
+
+  private static func summary(of stored: StoredCertificate) -> String {
+    let certificate = stored.certificate
+    return "\(certificate.subject)  \(certificate.notBefore.date()) to \(certificate.notAfter.date())  "
+      + state(of: stored, at: .wallClock())
+  }
+
+  static func state(of stored: StoredCertificate, at now: UnixTime) -> String {
+    switch stored.validity(at: now) {
+    case .notYet(let start): "not valid before \(start)"
+    case .valid(let days) where days <= 60: "ends in \(days) days"
+    case .valid: "valid"
+    case .expired(let days): "expired \(days) days ago"
+    }
+  }
+
+  private static func document(of stored: StoredCertificate, at now: UnixTime) -> JSONValue {
+    let certificate = stored.certificate
+    return .object([
+      "fingerprint": .string(stored.fingerprint), "trustedAs": .string(stored.list.rawValue),
+      "docTypes": stored.docTypes.map { .array($0.sorted().map(JSONValue.string)) } ?? .null,
+      "subject": .string("\(certificate.subject)"), "issuer": .string("\(certificate.issuer)"),
+      "serialNumber": .string("\(certificate.serialNumber)"), "notBefore": .string("\(certificate.notBefore)"),
+      "notAfter": .string("\(certificate.notAfter)"), "state": .string(state(of: stored, at: now)),
+      "file": .string(stored.file), "remarks": .array(stored.remarks.map(JSONValue.string)),
+    ])
+  }
+}
