@@ -35,6 +35,7 @@ let package = Package(
       name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZBar", path: "Sources/CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     .systemLibrary(
       name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(
@@ -69,6 +70,7 @@ let package = Package(
 
     // Edges
     edge("Kernel", ["CLinux"]),
+    edge("JSON", ["CJansson"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
@@ -80,7 +82,7 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
+        "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
         "MdocSession", "Issuer",
       ]),
 
@@ -88,14 +90,14 @@ let package = Package(
     .target(
       name: "Appliance",
       dependencies: [
-        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
+        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR",
+        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
         "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "Appliance", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
         "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands"]),
@@ -106,7 +108,7 @@ let package = Package(
     tests("Bytes"),
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
-    tests("Crypto", ["Bytes", "CivilTime"]),
+    tests("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
     tests("COSE", ["Bytes", "CBOR", "Crypto"]),
     tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
@@ -123,9 +125,10 @@ let package = Package(
       ]),
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
     tests("Kernel", ["CLinux"]),
+    tests("JSON"),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
-    tests("SimulatedAir", ["Kernel", "Bluetooth"]),
+    tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),

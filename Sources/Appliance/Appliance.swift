@@ -1,1 +1,327 @@
-// Appliance
+import CivilTime
+import Crypto
+import Glibc
+import JSON
+import Kernel
+import Mdoc
+import MdocVerification
+import Panel
+import Pictures
+import Policy
+import QRScan
+import ReaderCore
+import SimulatedAir
+import TerminalPanel
+import Trust
+
+/// The reader on the simulated board: builds the edges, turns the loop, and carries what the state machine asks for.
+///
+/// One thread and one loop; pictures are decoded by one worker. Nothing here decides anything about a visitor.
+package final class Appliance {
+  /// What the appliance is made from.
+  package struct Parts {
+    package var template: RequestTemplate
+    package var verification: VerificationPolicy
+    package var timeouts: ReaderTimeouts
+    package var display: Duration
+    package var relayPulse: Duration
+    package var hasBuzzer: Bool
+    /// Folder of pictures: the camera.
+    package var pictures: String
+    /// Folder of sockets: the air.
+    package var air: String
+    package var events: EventLog.Destination
+    /// Where `status` finds what this process is doing; nil for nowhere.
+    package var statusFile: String?
+    /// Where the terminal panel writes.
+    package var panelDescriptor: CInt
+    /// Whether a doubtful clock is a fault; otherwise it is a remark.
+    package var doubtfulClockIsFault: Bool
+
+    package init(
+      template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),
+      timeouts: ReaderTimeouts = ReaderTimeouts(), display: Duration = .seconds(2), relayPulse: Duration = .seconds(3),
+      hasBuzzer: Bool = true, pictures: String, air: String, events: EventLog.Destination, statusFile: String? = nil,
+      panelDescriptor: CInt = STDERR_FILENO, doubtfulClockIsFault: Bool = true
+    ) {
+      self.template = template
+      self.verification = verification
+      self.timeouts = timeouts
+      self.display = display
+      self.relayPulse = relayPulse
+      self.hasBuzzer = hasBuzzer
+      self.pictures = pictures
+      self.air = air
+      self.events = events
+      self.statusFile = statusFile
+      self.panelDescriptor = panelDescriptor
+      self.doubtfulClockIsFault = doubtfulClockIsFault
+    }
+  }
+
+  /// The certificates to trust now, and what was wrong while they were loaded.
+  package struct TrustMaterial {
+    package let anchors: [TrustAnchor]
+    package let signers: [Certificate]
+    /// A line for each file that could not be used.
+    package let problems: [String]
+
+    package init(anchors: [TrustAnchor], signers: [Certificate], problems: [String]) {
+      self.anchors = anchors
+      self.signers = signers
+      self.problems = problems
+    }
+
+    package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }
+  }
+
+  private let parts: Parts
+  private let loadTrust: () -> TrustMaterial
+  private let loop: EventLoop
+  private let log: EventLog
+  private var reader: Reader
+  private var assessor: Assessor
+  private var panel: PanelEngine
+  private var terminal: TerminalPanel
+  private var radio: SimulatedRadio?
+  private var camera: PictureFolder?
+  private var worker: DecodeWorker?
+  private var signals: SignalWatch?
+  private var deadline: EventLoop.Timer?
+  private var panelDeadline: EventLoop.Timer?
+  private var capturedAt: [UInt64: ContinuousClock.Instant] = [:]
+  private var status = ApplianceStatus()
+  private var pending: [Reader.Input] = []
+  private var isDraining = false
+  /// Called after each transaction; the demo and the tests count on it.
+  package var onReport: ((TransactionReport) -> Void)?
+  package var onReady: (() -> Void)?
+
+  /// Throws when the log or the loop cannot be had. Cameras and radios that fail are faults, not errors.
+  package init(_ parts: Parts, loadTrust: @escaping () -> TrustMaterial) throws(SystemError) {
+    self.parts = parts
+    self.loadTrust = loadTrust
+    loop = try EventLoop()
+    log = try EventLog(parts.events)
+    reader = Reader(
+      settings: Reader.Settings(
+        requests: parts.template.itemsRequests, timeouts: parts.timeouts,
+        messageSize: parts.verification.maximumResponseSize + 65_536, display: parts.display)
+    ) { curve throws(CryptoError) in try PrivateKey.generate(curve) }
+    panel = PanelEngine(relayPulse: parts.relayPulse, hasBuzzer: parts.hasBuzzer)
+    terminal = TerminalPanel(descriptor: parts.panelDescriptor)
+    assessor = Assessor(
+      verifier: Verifier(anchors: [], policy: parts.verification), template: parts.template)
+  }
+
+  // MARK: Running
+
+  /// Serves until SIGTERM, SIGINT or `stop`; SIGHUP loads the trusted certificates again.
+  package func run() throws(SystemError) {
+    signals = try SignalWatch(on: loop) { [weak self] number in
+      if number == SIGHUP { self?.reloadTrust() } else { self?.stop() }
+    }
+    deadline = loop.timer("reader") { [weak self] in self?.feed(.tick) }
+    panelDeadline = loop.timer("panel") { [weak self] in self?.advancePanel() }
+    record("starting")
+    show(.starting)
+    openDevices()
+    reloadTrust()
+    checkClock()
+    feed(.started)
+    try loop.run()
+    close()
+  }
+
+  /// Ends the service in an orderly way: the relay is inactive before this returns.
+  package func stop() {
+    feed(.stop)
+    loop.stop()
+  }
+
+  private func openDevices() {
+    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.verification.maximumResponseSize + 65_536, on: loop) {
+      [weak self] in self?.feed(.link($0, $1))
+    }
+    do throws(SystemError) {
+      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
+      camera = try PictureFolder(parts.pictures, on: loop) { [weak self] in self?.cameraEvent($0) }
+    } catch {
+      raise("cameraUnavailable", error.description)
+    }
+    do throws(SystemError) {
+      guard try Files.facts(parts.air).kind == .folder else {
+        throw SystemError("open", code: ENOTDIR, subject: parts.air)
+      }
+    } catch {
+      raise("radioUnavailable", error.description)
+    }
+  }
+
+  private func close() {
+    camera?.cancel()
+    worker?.stop()
+    radio?.close()
+    signals?.cancel()
+    record("stopped")
+    status.state = "stopped"
+    writeStatus()
+    log.close()
+  }
+
+  private func reloadTrust() {
+    let material = loadTrust()
+    for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
+    assessor = Assessor(
+      verifier: Verifier(anchors: material.anchors, trustedSigners: material.signers, policy: parts.verification),
+      template: parts.template)
+    status.anchors = material.anchors.count
+    record(
+      "trustLoaded", [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
+    if material.isEmpty {
+      raise("trustEmpty", "nobody is trusted")
+    } else {
+      clear("trustEmpty")
+    }
+  }
+
+  /// A clock before this version was made cannot be right, and nothing can be verified by it.
+  private func checkClock() {
+    let now = UnixTime.wallClock()
+    guard now < Release.date else { return clear("clockUntrusted") }
+    if parts.doubtfulClockIsFault {
+      raise("clockUntrusted", "it is \(now), before this version was made")
+    } else {
+      record("clockUntrusted", [.init("clock", .string(now.description))])
+    }
+  }
+
+  // MARK: Camera
+
+  private func cameraEvent(_ event: PictureFolder.Event) {
+    switch event {
+    case .frame(let frame):
+      if reader.isReady { submit(frame) }
+    case .skipped(let error): record("pictureSkipped", [.init("problem", .string(error.description))])
+    case .folderGone: raise("cameraUnavailable", "\(parts.pictures): the folder is gone")
+    }
+  }
+
+  private func submit(_ frame: PictureFolder.Frame) {
+    guard let worker else { return }
+    let captured = ContinuousClock.now
+    let number = worker.submit(frame.image, .still)
+    // Only the newest picture is decoded: older ones that wait are replaced.
+    capturedAt = [number: captured]
+  }
+
+  private func decoded(_ result: DecodeWorker.Result) {
+    guard let captured = capturedAt.removeValue(forKey: result.picture) else { return }
+    if let failure = result.failure { return raise("cameraUnavailable", failure.description) }
+    for code in result.codes { feed(.code(code, capturedAt: captured)) }
+  }
+
+  // MARK: The state machine
+
+  private func feed(_ input: Reader.Input) {
+    pending.append(input)
+    // What an output causes at once waits for the outputs before it.
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    while !pending.isEmpty {
+      reader.handle(pending.removeFirst(), at: .now)
+      while let output = reader.nextOutput() { perform(output) }
+    }
+  }
+
+  private func perform(_ output: Reader.Output) {
+    switch output {
+    case .openRadio(let plan):
+      do throws(AirError) {
+        try radio?.open(plan)
+      } catch {
+        raise("radioUnavailable", error.description)
+      }
+    case .keep(let link): radio?.keep(link)
+    case .send(let link, let message): radio?.send(message, on: link)
+    case .finish(let link): radio?.finish(link)
+    case .closeRadio: radio?.close()
+    case .evaluate(let evaluation): pending.append(.assessed(assess(evaluation)))
+    case .show(let signal): show(signal)
+    case .report(let report): take(report)
+    case .codeRefused(let reason):
+      status.lastRefusal = reason
+      record("codeRefused", [.init("reasons", .array([.string(reason)]))])
+    case .ready:
+      checkClock()
+      record("ready")
+      onReady?()
+      if let frame = camera?.current, reader.isReady { submit(frame) }
+    case .wake(let instant): deadline?.set(at: instant)
+    }
+  }
+
+  private func assess(_ evaluation: Evaluation) -> Assessment {
+    let now = UnixTime.wallClock()
+    return assessor.assess(evaluation, at: now, utcOffsetSeconds: Assessor.localOffset(at: now))
+  }
+
+  private func take(_ report: TransactionReport) {
+    record("transaction", report.members)
+    status.count(report)
+    writeStatus()
+    onReport?(report)
+  }
+
+  // MARK: Faults, panel, records
+
+  private func raise(_ name: String, _ detail: String) {
+    guard status.faults.insert(name).inserted else { return }
+    record("fault", [.init("reasons", .array([.string(name)])), .init("detail", .string(detail))])
+    writeStatus()
+    feed(.fault(name))
+  }
+
+  private func clear(_ name: String) {
+    guard status.faults.remove(name) != nil else { return }
+    record("faultCleared", [.init("reasons", .array([.string(name)]))])
+    writeStatus()
+    feed(.faultCleared(name))
+  }
+
+  private func show(_ signal: Signal) {
+    let shown = signal == .fault && status.faults.contains("clockUntrusted") ? Signal.clockUntrusted : signal
+    status.state = shown.rawValue
+    panel.show(shown, at: .now)
+    applyPanel()
+    writeStatus()
+  }
+
+  private func advancePanel() {
+    panel.advance(to: .now)
+    applyPanel()
+  }
+
+  private func applyPanel() {
+    terminal.show(panel.state)
+    if let next = panel.deadline { panelDeadline?.set(at: next) } else { panelDeadline?.cancel() }
+  }
+
+  private func record(_ event: String, _ members: [JSONValue.Member] = []) {
+    log.write(event, at: .wallClock(), members)
+  }
+
+  private func writeStatus() {
+    guard let path = parts.statusFile else { return }
+    let text = status.document(at: .wallClock()).text + "\n"
+    do throws(SystemError) {
+      // What the reader is doing is lost with a power cut anyway: renamed, but not waited for on the disk.
+      try StatusFile.write(Array(text.utf8), to: path)
+    } catch {
+      guard !status.isUnwritable else { return }
+      status.isUnwritable = true
+      record("statusUnwritable", [.init("problem", .string(error.description))])
+    }
+  }
+}

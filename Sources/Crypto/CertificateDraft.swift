@@ -190,7 +190,7 @@ package struct RevocationListDraft: Sendable {
   }
 }
 
-private let ecPublicKey = OID(1, 2, 840, 10045, 2, 1)
+
 
 extension SerialNumber {
   /// Two's complement in the fewest octets.

@@ -81,6 +81,8 @@ extension OID {
   package static let freshestCRL = OID(2, 5, 29, 46)
   package static let inhibitAnyPolicy = OID(2, 5, 29, 54)
 
+  package static let ed25519 = OID(1, 3, 101, 112)
+  package static let ed448 = OID(1, 3, 101, 113)
   package static let ecdsaWithSHA256 = OID(1, 2, 840, 10045, 4, 3, 2)
   package static let ecdsaWithSHA384 = OID(1, 2, 840, 10045, 4, 3, 3)
   package static let ecdsaWithSHA512 = OID(1, 2, 840, 10045, 4, 3, 4)
@@ -147,16 +149,18 @@ package struct DistinguishedName: Sendable {
   /// RFC 5280 section 7.1, simplified: runs of white space count as one space, none at the ends.
   package var normalized: [UInt8] {
     var relativeNames: [[[UInt8]]] = []
+    var previous = -1
     for attribute in attributes {
       let isText = directoryText(attribute.raw, tag: attribute.stringTag) != nil
       let value = isText ? foldedText(attribute.text) : Array(attribute.raw)
       let pair = DER.sequence(
         DER.objectIdentifier(attribute.type), DER.element(isText ? 0x0C : attribute.stringTag & 0xDF, value))
-      if attribute.relativeName == relativeNames.count {
-        relativeNames.append([pair])
-      } else {
+      if attribute.relativeName == previous {
         relativeNames[relativeNames.count - 1].append(pair)
+      } else {
+        relativeNames.append([pair])
       }
+      previous = attribute.relativeName
     }
     // DER sorts a set by its encoding, which string types change: sort again.
     return relativeNames.flatMap {
@@ -204,7 +208,8 @@ private func escaped(_ text: String) -> String {
     case " ": result += " "
     default:
       switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned, .spaceSeparator:
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
+        .spaceSeparator:
         for byte in String(scalar).utf8 { result += "\\\([byte].hex)" }
       default: result.unicodeScalars.append(scalar)
       }

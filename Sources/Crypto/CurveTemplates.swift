@@ -1,7 +1,10 @@
 internal import COpenSSL
 
-/// One public key (the generator) on each Weierstrass curve, made once: a copy with another point costs a third of
-/// a key made from the curve's name, and is checked in the same way.
+/// One public key (the generator) on each Weierstrass curve, made once, to be copied and given another point.
+///
+/// Why: a P-256 key from its point, on-curve check included, OpenSSL 3.0.19, where one ECDSA verification takes 84 us:
+/// copy of a template 9 us; EVP_PKEY_fromdata with the curve's name 24 us; an EC_KEY in an EVP_PKEY 23 us, and 27 us
+/// more at its first use; d2i_PUBKEY 236 us.
 ///
 /// `@unchecked Sendable`: never changed after it is made, only duplicated; never freed.
 struct CurveTemplates: @unchecked Sendable {

@@ -22,9 +22,11 @@ struct Algorithms: @unchecked Sendable {
 
   static let shared = Algorithms()
 
+  static func hash(named name: String) -> OpaquePointer? { EVP_MD_fetch(nil, name, nil) }
+
   private init() {
-    guard let sha256 = EVP_MD_fetch(nil, "SHA256", nil), let sha384 = EVP_MD_fetch(nil, "SHA384", nil),
-      let sha512 = EVP_MD_fetch(nil, "SHA512", nil), let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil),
+    guard let sha256 = Algorithms.hash(named: "SHA256"), let sha384 = Algorithms.hash(named: "SHA384"),
+      let sha512 = Algorithms.hash(named: "SHA512"), let aes256GCM = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil),
       let hkdf = EVP_KDF_fetch(nil, "HKDF", nil), let hmac = EVP_MAC_fetch(nil, "HMAC", nil)
     else { fatalError("this OpenSSL has no default provider: \(openSSLError("fetch"))") }
     self.sha256 = sha256

@@ -1,7 +1,8 @@
 internal import COpenSSL
 
 extension PrivateKey {
-  /// A key from PEM text: PKCS #8 or the older forms of OpenSSL, not encrypted.
+  /// A key from PEM text: PKCS #8 or the older forms of OpenSSL, not encrypted. Throws `invalidKey` for anything
+  /// else, and as `PublicKey` does for curves that are not ours.
   package convenience init(pem: String) throws(CryptoError) {
     var text = pem
     let key = text.withUTF8 { bytes -> OpaquePointer? in
@@ -13,6 +14,8 @@ extension PrivateKey {
     guard let key else { throw discardingQueue(.invalidKey) }
     ERR_clear_error()
     try self.init(adopting: key)
+    // a file can name a public point that does not belong to its scalar; OpenSSL takes that on trust
+    guard curve.kind != .weierstrass || PrivateKey.isPair(evp) else { throw discardingQueue(.invalidKey) }
   }
 
   /// The key as PKCS #8 PEM text, not encrypted, for the key files of the test issuer and the wallet.
@@ -26,5 +29,11 @@ extension PrivateKey {
     let count = mdoc_bio_bytes(bio, &bytes)
     guard count > 0, let bytes else { throw openSSLError("BIO_get_mem_data") }
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  private static func isPair(_ evp: OpaquePointer) -> Bool {
+    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, evp, nil) else { return false }
+    defer { EVP_PKEY_CTX_free(context) }
+    return EVP_PKEY_pairwise_check(context) == 1
   }
 }

@@ -83,6 +83,20 @@ package final class PublicKey: @unchecked Sendable {
     }
   }
 
+  /// A key from the DER of a SubjectPublicKeyInfo (RFC 5280 section 4.1), with nothing behind it.
+  convenience init(subjectPublicKeyInfo der: some Collection<UInt8>) throws(CryptoError) {
+    let evp = withBytes(of: der) { bytes, count -> OpaquePointer? in
+      var next: UnsafePointer<UInt8>? = bytes
+      guard let key = d2i_PUBKEY(nil, &next, count) else { return nil }
+      if next == bytes + count { return key }
+      EVP_PKEY_free(key)
+      return nil
+    }
+    guard let evp else { throw discardingQueue(.invalidKey) }
+    ERR_clear_error()
+    try self.init(adopting: evp)
+  }
+
   deinit { EVP_PKEY_free(evp) }
 
   /// Whether `signature` is one of `message` by this key: r || s or the EdDSA string, exactly `curve.signatureSize`
@@ -115,6 +129,7 @@ package final class PublicKey: @unchecked Sendable {
   ) -> Bool {
     guard let hash else { return isValid(signature: derSignature, for: message, hash: nil) }
     guard curve.kind == .weierstrass else { return false }
+    // measured with P-256: no difference to EVP_DigestVerify (84 us each), and one object less
     let digest = withBytes(of: message) { evpDigest(hash.evp, size: hash.digestSize, $0, $1) }
     guard let context = EVP_PKEY_CTX_new_from_pkey(nil, evp, nil) else {
       ERR_clear_error()
@@ -158,7 +173,7 @@ extension PublicKey {
     point.append(form)
     point += x
     point += y
-    // a third of the cost of building each key from its group's name
+    // CurveTemplates says what this way costs, and what the others do
     guard let template = CurveTemplates.template(curve), let key = EVP_PKEY_dup(template) else { return nil }
     guard EVP_PKEY_set1_encoded_public_key(key, point, point.count) == 1 else {
       EVP_PKEY_free(key)

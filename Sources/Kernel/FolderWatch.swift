@@ -16,7 +16,8 @@ package final class FolderWatch {
     case removed(String)
     /// Events were lost: look at the whole folder again.
     case overflow
-    /// The folder itself was deleted or moved, or its file system is gone. Nothing more will come.
+    /// The folder itself was deleted or moved, or its file system is gone. Nothing more will come. The system says
+    /// so of a deleted folder only when the sockets that were bound in it are closed as well.
     case folderGone
   }
 

@@ -5,7 +5,8 @@ import Pictures
 /// Finds QR codes in grey pictures with zbar. It belongs to the thread that uses it.
 ///
 /// What a code says comes back as its bytes, unchanged: nobody has looked at them yet. Whoever wants text takes
-/// only the characters that his text is made of.
+/// only the characters that his text is made of. A code that names its encoding itself (ECI) is the exception: the
+/// library converts it to UTF-8, which leaves ASCII as it is.
 package final class QRDecoder {
   /// Detections after which the library's scanner is made anew: its symbols of QR codes are never used again and
   /// would pile up for as long as the process lives.

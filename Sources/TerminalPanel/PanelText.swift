@@ -19,7 +19,7 @@ enum PanelText {
       return "\u{1b}[\(color)m\(text)\u{1b}[0m"
     }
     let signal = state.signal.rawValue
-    let relay = state.lines.isRelayActive ? "relay ACTIVE" : "relay inactive"
+    let relay = state.lines.isRelayActive ? "relay active" : "relay inactive"
     let beeps = state.look.beeps.count
     return "\(time.text) panel  \(signal)\(padding(signal, 15))led "
       + lamp("green", state.look.green, 32) + lamp("red", state.look.red, 31) + lamp("blue", state.look.blue, 34)

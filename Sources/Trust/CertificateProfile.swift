@@ -70,7 +70,8 @@ extension Certificate {
     note(.keyUsageNotCritical, when: keyUsage.isPresent && !keyUsage.isCritical)
     switch basicConstraints {
     case .absent: break
-    case .present(let constraints, _): faults.append(constraints.isAuthority ? .certificateAuthority : .basicConstraints)
+    case .present(let constraints, _):
+      faults.append(constraints.isAuthority ? .certificateAuthority : .basicConstraints)
     // What cannot be read cannot say that it is none.
     case .malformed: faults.append(.certificateAuthority)
     }
@@ -137,7 +138,8 @@ extension SignerProfileFault {
     switch self {
     case .version: "it is not an X.509 version 3 certificate"
     case .publicKey: "its public key is not an EC key on a named curve of the standard, Ed25519 or Ed448"
-    case .signatureAlgorithm: "it is not signed with ECDSA and SHA-256, SHA-384 or SHA-512, or says so in one place only"
+    case .signatureAlgorithm:
+      "it is not signed with ECDSA and SHA-256, SHA-384 or SHA-512, or says so in one place only"
     case .keyUsage: "its key usage is not digitalSignature alone"
     case .extendedKeyUsage: "its extended key usage does not name the signing of this kind of document"
     case .certificateAuthority: "it is a certification authority; a document signer is not"
@@ -163,7 +165,8 @@ extension AnchorProfileFault {
   package var explanation: String {
     switch self {
     case .version: "it is not an X.509 version 3 certificate"
-    case .publicKey: "its public key is not an EC key on a named curve of the standard: no signature can be checked with it"
+    case .publicKey:
+      "its public key is not an EC key on a named curve of the standard: no signature can be checked with it"
     case .keyUsage: "its key usage is not exactly keyCertSign and cRLSign, marked critical"
     case .basicConstraints: "its basic constraints are not a critical CA with path length 0"
     case .validityPeriod: "it is valid for more than 20 years"

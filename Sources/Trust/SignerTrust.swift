@@ -14,7 +14,8 @@ package final class SignerTrust: Sendable {
   private let cache: SignerCache
 
   package init(
-    anchors: TrustAnchors, trustedSigners: some Sequence<Certificate> = [], nameComparison: NameComparison = .normalized,
+    anchors: TrustAnchors, trustedSigners: some Sequence<Certificate> = [],
+    nameComparison: NameComparison = .normalized,
     cacheCapacity: Int = 256
   ) {
     self.anchors = anchors

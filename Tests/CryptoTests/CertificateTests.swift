@@ -52,9 +52,10 @@ struct CertificateTests {
     #expect(try certificate.publicKey.get() == issuer.signerKey.publicKey)
     #expect(certificate.signatureAlgorithm == .ecdsaWithSHA256)
     #expect(certificate.algorithmsAgree)
-    #expect(certificate.extensions.map(\.oid.description) == [
-      "2.5.29.35", "2.5.29.14", "2.5.29.15", "2.5.29.37", "2.5.29.18", "2.5.29.31",
-    ])
+    #expect(
+      certificate.extensions.map(\.oid.description) == [
+        "2.5.29.35", "2.5.29.14", "2.5.29.15", "2.5.29.37", "2.5.29.18", "2.5.29.31",
+      ])
     #expect(certificate.keyUsage == .present(.digitalSignature, isCritical: true))
     #expect(certificate.extendedKeyUsage == .present([.documentSigner], isCritical: true))
     #expect(certificate.basicConstraints == .absent)
@@ -80,9 +81,11 @@ struct CertificateTests {
     #expect(root.isSigned(by: issuer.rootKey.publicKey))
   }
 
-  @Test("a certificate is signed by its issuer's key and by no other", arguments: [
-    Curve.p256, .p384, .p521, .brainpoolP256r1, .brainpoolP320r1, .brainpoolP384r1, .brainpoolP512r1,
-  ])
+  @Test(
+    "a certificate is signed by its issuer's key and by no other",
+    arguments: [
+      Curve.p256, .p384, .p521, .brainpoolP256r1, .brainpoolP320r1, .brainpoolP384r1, .brainpoolP512r1,
+    ])
   func signature(curve: Curve) throws {
     let issuer = try TestIssuer(curve)
     let certificate = try issuer.signedSigner()
@@ -174,7 +177,11 @@ struct CertificateTests {
     let x25519 = try PrivateKey.generate(.x25519).publicKey
     #expect(try fault(CertificateDraft.publicKeyInfo(of: x25519)) == .unsupportedAlgorithm)
     // secp256k1, a named curve that is none of ours: its generator.
-    let generator = try #require(bytes(hex: "0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8"))
+    let generator = try #require(
+      bytes(
+        hex:
+          "0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8"
+      ))
     let k1 = DER.sequence(
       DER.sequence(DER.objectIdentifier(OID(1, 2, 840, 10045, 2, 1)), DER.objectIdentifier(OID(1, 3, 132, 0, 10))),
       DER.bitString(generator))
@@ -194,16 +201,18 @@ struct CertificateTests {
     #expect(certificate.isSigned(by: issuer.rootKey.publicKey))
   }
 
-  @Test("serial numbers keep their sign and their octets", arguments: [
-    (SerialNumber(magnitude: []), "00", 1), (SerialNumber(magnitude: [0, 5]), "05", 1),
-    (SerialNumber(magnitude: [5], isNegative: true), "-05", 1),
-    (SerialNumber(magnitude: [0x80], isNegative: true), "-80", 1),
-    (SerialNumber(magnitude: [0x81], isNegative: true), "-81", 2),
-    (SerialNumber(magnitude: [1, 0, 0], isNegative: true), "-010000", 3),
-    (SerialNumber(magnitude: [0x80]), "80", 2),
-    (SerialNumber(magnitude: [UInt8](repeating: 0x7F, count: 20)), String(repeating: "7f", count: 20), 20),
-    (SerialNumber(magnitude: [UInt8](repeating: 0xFF, count: 20)), String(repeating: "ff", count: 20), 21),
-  ])
+  @Test(
+    "serial numbers keep their sign and their octets",
+    arguments: [
+      (SerialNumber(magnitude: []), "00", 1), (SerialNumber(magnitude: [0, 5]), "05", 1),
+      (SerialNumber(magnitude: [5], isNegative: true), "-05", 1),
+      (SerialNumber(magnitude: [0x80], isNegative: true), "-80", 1),
+      (SerialNumber(magnitude: [0x81], isNegative: true), "-81", 2),
+      (SerialNumber(magnitude: [1, 0, 0], isNegative: true), "-010000", 3),
+      (SerialNumber(magnitude: [0x80]), "80", 2),
+      (SerialNumber(magnitude: [UInt8](repeating: 0x7F, count: 20)), String(repeating: "7f", count: 20), 20),
+      (SerialNumber(magnitude: [UInt8](repeating: 0xFF, count: 20)), String(repeating: "ff", count: 20), 21),
+    ])
   func serialNumbers(serial: SerialNumber, text: String, octets: Int) throws {
     var issuer = try TestIssuer()
     issuer.signer.serialNumber = serial

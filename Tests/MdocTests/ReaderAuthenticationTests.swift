@@ -105,6 +105,19 @@ struct ReaderAuthenticationTests {
     #expect(!ReaderAuthentication.isValid(attached, over: payload, key: key.publicKey))
     let detached = try COSESign1(decodeCBOR(COSESign1.sign(payload, with: key, isDetached: true).encode()))
     #expect(ReaderAuthentication.isValid(detached, over: payload, key: key.publicKey))
+
+    /// A right signature under a protected header with these critical labels.
+    func signature(critical: [CBORValue]) throws -> COSESign1 {
+      let protected = CBORValue.map(labels: [1: -7, 2: .array(critical)]).encode()
+      func structure(_ proof: [UInt8]) -> CBORValue { .array([.bytes(protected), .map([]), .null, .bytes(proof)]) }
+      let unsigned = try COSESign1(decodeCBOR(structure([]).encode()))
+      let proof = try key.signature(for: unsigned.structure.input(payload: payload), hash: .sha256)
+      return try COSESign1(decodeCBOR(structure(proof).encode()))
+    }
+    #expect(ReaderAuthentication.isValid(try signature(critical: [1]), over: payload, key: key.publicKey))
+    for critical in [[99], [1, 99], []] as [[CBORValue]] {
+      #expect(!ReaderAuthentication.isValid(try signature(critical: critical), over: payload, key: key.publicKey))
+    }
   }
 
   @Test("signatures of other readers are valid where their transcript is known")

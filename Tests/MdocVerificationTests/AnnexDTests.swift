@@ -97,20 +97,25 @@ struct AnnexDTests {
 
   @Test("a flipped bit anywhere in the response never verifies what it changed")
   func flippedBits() throws {
-    // Members whose change alters nothing that is checked: the version's minor digit of a 1.x response.
     let original = response
-    let anchors = [TrustAnchor(try Certificate(bytes(hex: AnnexD.issuerRoot) ?? []), docTypes: nil, source: "Annex D")]
-    let verifier = Verifier(anchors: anchors, policy: VerificationPolicy())
-    let key = try PrivateKey(curve: .p256, scalar: bytes(hex: AnnexD.readerKeyScalar) ?? [])
+    let verifier = Verifier(
+      anchors: [TrustAnchor(try Certificate(bytes(hex: AnnexD.issuerRoot) ?? []), docTypes: nil, source: "Annex D")],
+      policy: VerificationPolicy())
     let circumstances = Verifier.Circumstances(
-      transcript: (bytes(hex: AnnexD.sessionTranscript) ?? [])[...], requested: requested, readerKey: key, now: now)
-    var accepted: [Int] = []
-    for position in stride(from: 0, to: original.count, by: 7) {
+      transcript: (bytes(hex: AnnexD.sessionTranscript) ?? [])[...], requested: requested,
+      readerKey: try PrivateKey(curve: .p256, scalar: bytes(hex: AnnexD.readerKeyScalar) ?? []), now: now)
+    let genuine = try #require(verifier.verify(original[...], in: circumstances).documents[0].verified)
+    for position in stride(from: 0, to: original.count, by: 3) {
       var changed = original
       changed[position] ^= 1
-      if verifier.verify(changed[...], in: circumstances).isVerified { accepted.append(position) }
+      guard let document = verifier.verify(changed[...], in: circumstances).documents.first?.verified else { continue }
+      // Either nothing of what is shown changed (the minor version, say), or nameSpaces was misspelt: then nothing
+      // is disclosed, and what remains is authentic.
+      let isUnchanged =
+        document.elements.map(\.name) == genuine.elements.map(\.name)
+        && document.elements.map(\.value) == genuine.elements.map(\.value)
+      #expect(isUnchanged || document.elements.isEmpty, "byte \(position)")
     }
-    #expect(accepted.isEmpty, "accepted with a bit flipped at \(accepted)")
   }
 
   @Test("five one-change variants give their declared facts")

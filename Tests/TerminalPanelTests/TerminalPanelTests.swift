@@ -22,7 +22,7 @@ import Testing
       line(.ready) == "12:03:04.007 panel  ready          led green off    red off    blue on     relay inactive")
     #expect(
       line(.granted)
-        == "12:03:04.007 panel  granted        led green on     red off    blue off    relay ACTIVE  1 beep")
+        == "12:03:04.007 panel  granted        led green on     red off    blue off    relay active  1 beep")
     #expect(
       line(.denied)
         == "12:03:04.007 panel  denied         led green off    red on     blue off    relay inactive  2 beeps")
@@ -57,7 +57,7 @@ import Testing
     let count = read(ends[0], &buffer, buffer.count)
     let lines = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
     #expect(
-      lines.map { $0.split(separator: " ")[2] + " " + ($0.contains("relay ACTIVE") ? "active" : "inactive") }
+      lines.map { $0.split(separator: " ")[2] + " " + ($0.contains("relay active") ? "active" : "inactive") }
         == ["ready inactive", "fault inactive", "granted active", "granted inactive", "off inactive"])
     #expect(!lines.contains { $0.contains("\u{1b}") })
   }

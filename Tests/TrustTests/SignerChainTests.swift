@@ -32,7 +32,8 @@ struct SignerChainTests {
   func docTypes() throws {
     var pki = try TestPKI()
     #expect(try pki.verdict(anchors: [pki.anchor(docTypes: [TestPKI.mdl])]).findings == [])
-    #expect(try pki.verdict(anchors: [pki.anchor(docTypes: ["eu.europa.ec.eudi.pid.1"])]).findings == [hard(.noTrustAnchor)])
+    #expect(
+      try pki.verdict(anchors: [pki.anchor(docTypes: ["eu.europa.ec.eudi.pid.1"])]).findings == [hard(.noTrustAnchor)])
     #expect(try pki.verdict(anchors: [pki.anchor(docTypes: [])]).findings == [hard(.noTrustAnchor)])
     pki.requirements.docType = "eu.europa.ec.eudi.pid.1"
     #expect(try pki.verdict(anchors: [pki.anchor(docTypes: [TestPKI.mdl])]).findings == [hard(.noTrustAnchor)])
@@ -100,10 +101,12 @@ struct SignerChainTests {
     #expect(try pki.verdict().findings == [soft(.validityNesting)])
   }
 
-  @Test("countries must be one and the same", arguments: [
-    (["UT"], ["UT"], true), (["UT"], ["XX"], false), (["UT"], ["ut"], false), ([], [], false), (["UT"], [], false),
-    (["UT", "UT"], ["UT", "UT"], false), (["UT"], ["UT", "UT"], false), (["UT"], ["UT "], false),
-  ])
+  @Test(
+    "countries must be one and the same",
+    arguments: [
+      (["UT"], ["UT"], true), (["UT"], ["XX"], false), (["UT"], ["ut"], false), ([], [], false), (["UT"], [], false),
+      (["UT", "UT"], ["UT", "UT"], false), (["UT"], ["UT", "UT"], false), (["UT"], ["UT "], false),
+    ])
   func countries(root: [String], signer: [String], isGood: Bool) throws {
     var pki = try TestPKI()
     pki.setCountry(root, root: true)
@@ -111,10 +114,12 @@ struct SignerChainTests {
     #expect(try pki.verdict().findings == (isGood ? [] : [hard(.countryMismatchChain)]))
   }
 
-  @Test("a state in either must be in both", arguments: [
-    (["UT-A"], ["UT-A"], true), (["UT-A"], [], false), ([], ["UT-A"], false), (["UT-A"], ["UT-B"], false),
-    (["UT-A", "UT-B"], ["UT-A", "UT-B"], false),
-  ])
+  @Test(
+    "a state in either must be in both",
+    arguments: [
+      (["UT-A"], ["UT-A"], true), (["UT-A"], [], false), ([], ["UT-A"], false), (["UT-A"], ["UT-B"], false),
+      (["UT-A", "UT-B"], ["UT-A", "UT-B"], false),
+    ])
   func states(root: [String], signer: [String], isGood: Bool) throws {
     var pki = try TestPKI()
     pki.root.subject += root.map { NameAttribute(.stateOrProvinceName, $0) }
@@ -124,10 +129,12 @@ struct SignerChainTests {
     #expect(try pki.verdict().findings == (isGood ? [] : [hard(.stateMismatchChain)]))
   }
 
-  @Test("names that differ in string type, case and spaces are equal only when normalized", arguments: [
-    NameAttribute(.commonName, "Test Root", stringTag: NameAttribute.printableString),
-    NameAttribute(.commonName, "TEST root"), NameAttribute(.commonName, "  Test   Root "),
-  ])
+  @Test(
+    "names that differ in string type, case and spaces are equal only when normalized",
+    arguments: [
+      NameAttribute(.commonName, "Test Root", stringTag: NameAttribute.printableString),
+      NameAttribute(.commonName, "TEST root"), NameAttribute(.commonName, "  Test   Root "),
+    ])
   func names(attribute: NameAttribute) throws {
     var pki = try TestPKI()
     pki.signer.issuer[1] = attribute
@@ -167,16 +174,20 @@ struct SignerChainTests {
     #expect(verdict.isTrustedSigner)
     #expect(verdict.anchor == nil)
     // Its own dates still count.
-    #expect(try pki.verdict(signer: signer, at: signer.notAfter.adding(seconds: 1)).findings == [hard(.signerCertExpired)])
+    #expect(
+      try pki.verdict(signer: signer, at: signer.notAfter.adding(seconds: 1)).findings == [hard(.signerCertExpired)])
     // One that differs in a byte, here of the signature, is another certificate.
     #expect(try pki.verdict(anchors: []).findings == [hard(.noTrustAnchor)])
   }
 
-  @Test("revocation costs what the policy says", arguments: [
-    (RevocationDemand.ignore, RevocationAnswer.revoked, [ChainFinding]()), (.prefer, .good, []), (.require, .good, []),
-    (.prefer, .revoked, [hard(.signerRevoked)]), (.require, .revoked, [hard(.signerRevoked)]),
-    (.prefer, .unknown, [soft(.revocationUnknown)]), (.require, .unknown, [hard(.revocationUnknown)]),
-  ])
+  @Test(
+    "revocation costs what the policy says",
+    arguments: [
+      (RevocationDemand.ignore, RevocationAnswer.revoked, [ChainFinding]()), (.prefer, .good, []),
+      (.require, .good, []),
+      (.prefer, .revoked, [hard(.signerRevoked)]), (.require, .revoked, [hard(.signerRevoked)]),
+      (.prefer, .unknown, [soft(.revocationUnknown)]), (.require, .unknown, [hard(.revocationUnknown)]),
+    ])
   func revocation(demand: RevocationDemand, answer: RevocationAnswer, findings: [ChainFinding]) throws {
     var pki = try TestPKI()
     pki.requirements.revocation = demand

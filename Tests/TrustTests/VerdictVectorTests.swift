@@ -10,7 +10,8 @@ import Testing
 /// Part D of the reference verdicts: the signer is taken from the response, nothing else of it is looked at.
 @Suite("Reference verdicts, part D")
 struct VerdictVectorTests {
-  @Test("failures and warnings of part D are exactly those declared", arguments: ["chain", "signer-profile", "revocation"])
+  @Test(
+    "failures and warnings of part D are exactly those declared", arguments: ["chain", "signer-profile", "revocation"])
   func verdicts(family: String) throws {
     for name in try sharedCases(in: "vectors/verdicts/\(family)") {
       let json = try #require(try sharedJSON("vectors/verdicts/\(family)/\(name)") as? [String: Any])
@@ -26,7 +27,7 @@ struct VerdictVectorTests {
         anchors: TrustAnchors(anchors),
         trustedSigners: try (json["trustedSigners"] as? [String] ?? []).map(certificate),
         nameComparison: policy["nameComparison"] as? String == "bytes" ? .bytes : .normalized)
-      let lists = try (json["crls"] as? [String] ?? []).compactMap { text in
+      let lists = (json["crls"] as? [String] ?? []).compactMap { text in
         try? PEM.blocks(in: text).first.map { try CertificateRevocationList($0.bytes) }
       }
       let documents = try #require((json["expected"] as? [String: Any])?["documents"] as? [[String: Any]])
@@ -34,7 +35,8 @@ struct VerdictVectorTests {
       var requirements = ChainRequirements(docType: docType)
       if docType == TestPKI.mdl { requirements.keyPurpose = .documentSigner }
       requirements.isStrict = policy["strictCertificateProfile"] as? Bool ?? false
-      requirements.revocation = ["prefer": .prefer, "require": .require][policy["signerRevocation"] as? String] ?? .ignore
+      requirements.revocation =
+        ["prefer": .prefer, "require": .require][policy["signerRevocation"] as? String] ?? .ignore
       let assessment = try trust.assess(signer(in: response) ?? [])
       let verdict = assessment.verdict(for: requirements, at: now) {
         RevocationLists(lists).answer(for: $0, under: $1, at: now)

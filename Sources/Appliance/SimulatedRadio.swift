@@ -1,0 +1,129 @@
+import Bluetooth
+import Kernel
+import ReaderCore
+import SimulatedAir
+
+/// The radio of the simulated board: advertises, discovers and carries links over a folder of sockets.
+final class SimulatedRadio {
+  /// How often a link that breaks before it starts is tried again: radios lose the first one now and then.
+  private static let attempts = 3
+
+  private let folder: String
+  private let loop: EventLoop
+  private let limits: GATTLink.Limits
+  private let handler: (Reader.LinkID, Reader.LinkEvent) -> Void
+  private var advertisement: Advertisement?
+  private var discovery: Discovery?
+  private var links: [Reader.LinkID: AirLink] = [:]
+  private var attempts: [AirAddress: Int] = [:]
+  private var lastID: Reader.LinkID = 0
+
+  init(
+    folder: String, messageLimit: Int, on loop: EventLoop,
+    handler: @escaping (Reader.LinkID, Reader.LinkEvent) -> Void
+  ) {
+    self.folder = folder
+    var limits = GATTLink.Limits()
+    limits.messageSize = messageLimit
+    // Closing a simulated link delivers what was sent.
+    limits.linger = .zero
+    self.limits = limits
+    self.loop = loop
+    self.handler = handler
+  }
+
+  /// Advertises, discovers, or both, until `close` or `keep`.
+  func open(_ plan: RadioPlan) throws(AirError) {
+    close()
+    var own: Set<AirAddress> = []
+    if let uuid = plan.advertise, let service = UUID128(uuid) {
+      let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
+      let advertisement = try Advertisement(of: uuid, in: folder, on: loop) { [weak self] connection in
+        self?.adopt(connection, engine: engine, mode: .centralClient)
+      }
+      own.insert(advertisement.address)
+      self.advertisement = advertisement
+    }
+    if let uuid = plan.discover, let service = UUID128(uuid) {
+      let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
+      discovery = try Discovery(of: uuid, in: folder, except: own, on: loop) { [weak self] event in
+        guard case .connected(let address, let connection) = event else { return }
+        self?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
+      }
+    }
+  }
+
+  /// This link won: every other one goes, and nobody new is let in.
+  func keep(_ id: Reader.LinkID) {
+    stopLooking()
+    for (other, link) in links where other != id {
+      link.close()
+      links[other] = nil
+    }
+  }
+
+  func send(_ message: [UInt8], on id: Reader.LinkID) { links[id]?.send(message) }
+
+  /// Delivers what is waiting and ends the link.
+  func finish(_ id: Reader.LinkID) { links[id]?.end() }
+
+  /// Ends everything at once.
+  func close() {
+    stopLooking()
+    for link in links.values { link.close() }
+    links = [:]
+  }
+
+  private func stopLooking() {
+    advertisement?.stop()
+    advertisement = nil
+    discovery?.stop()
+    discovery = nil
+    attempts = [:]
+  }
+
+  private func adopt(
+    _ connection: AirConnection, engine: GATTLink, mode: LinkFacts.Mode, address: AirAddress? = nil
+  ) {
+    lastID += 1
+    let id = lastID
+    let link = AirLink(connection, engine: engine, on: loop)
+    links[id] = link
+    do throws(SystemError) {
+      try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
+    } catch {
+      links[id] = nil
+      handler(id, .ended("connectFailed"))
+    }
+  }
+
+  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: LinkFacts.Mode, address: AirAddress?) {
+    switch event {
+    case .started(let start):
+      handler(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips)))
+    case .message(let message): handler(id, .message(message))
+    case .progress: handler(id, .progress)
+    case .sent: handler(id, .sent)
+    case .finished(let end):
+      links[id] = nil
+      handler(id, .ended(end.code))
+      if let address { tryAgain(address) }
+    }
+  }
+
+  private func tryAgain(_ address: AirAddress) {
+    guard let discovery else { return }
+    attempts[address, default: 1] += 1
+    if attempts[address, default: 0] <= SimulatedRadio.attempts { discovery.connectAgain(to: address) }
+  }
+}
+
+extension GATTLink.End {
+  /// The stable reason code.
+  var code: String {
+    switch self {
+    case .ended: "linkEnded"
+    case .failed(let failure): failure.code
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Crypto
+import Mdoc
+import MdocSession
+
+/// An answer to be verified and judged, with everything the verification needs. Personal data: used once, then gone.
+package struct Evaluation: Sendable {
+  /// The decrypted DeviceResponse.
+  package let response: [UInt8]
+  package let transcript: SessionTranscript
+  /// For device authentication by MAC.
+  package let readerKey: PrivateKey?
+  package let requested: [ItemsRequest]
+}
+
+/// What came of an evaluation, fit for logs.
+package struct Assessment: Sendable {
+  package let isGranted: Bool
+  /// Reason codes with parameters; empty when granted.
+  package let reasons: [String]
+  /// Findings that cost nothing.
+  package let remarks: [String]
+  /// Of the document that decided; of the first returned one when none did.
+  package let docType: String?
+  package let issuingCountry: String?
+  package let verifying: Duration
+  package let deciding: Duration
+
+  package init(
+    isGranted: Bool, reasons: [String], remarks: [String], docType: String?, issuingCountry: String?,
+    verifying: Duration, deciding: Duration
+  ) {
+    self.isGranted = isGranted
+    self.reasons = reasons
+    self.remarks = remarks
+    self.docType = docType
+    self.issuingCountry = issuingCountry
+    self.verifying = verifying
+    self.deciding = deciding
+  }
+}

@@ -1,0 +1,167 @@
+import Bytes
+import Crypto
+import Mdoc
+import MdocSession
+
+/// One visitor: the session, its deadlines and what is known about it so far. Its keys go when it goes, and the
+/// reader's phase holds the only reference.
+final class Transaction {
+  typealias Instant = ContinuousClock.Instant
+
+  let fingerprint: [UInt8]
+  let plan: RadioPlan
+  var lastLinkFailure: String?
+  /// Why the exchange is over without an answer.
+  private(set) var failure: String?
+
+  private let settings: Reader.Settings
+  private var session: ReaderSession
+  private var report: TransactionReport
+  private var messages: [[UInt8]] = []
+  private var response: [UInt8]?
+  private var isFinished = false
+
+  private let overall: Instant
+  private var phaseDeadline: Instant
+  private var sessionDeadline: Instant?
+  private let decodedAt: Instant
+  private var startedAt: Instant?
+  private var requestSentAt: Instant?
+  private var firstPartAt: Instant?
+
+  /// Nil when no key of the wallet's curve can be made, or the two keys cannot agree.
+  init?(
+    number: UInt64, engagement: DeviceEngagement, fingerprint: [UInt8], settings: Reader.Settings,
+    makeKey: (Curve) throws(CryptoError) -> PrivateKey, capturedAt: Instant, at now: Instant
+  ) {
+    guard let bluetooth = engagement.bluetooth, let key = try? makeKey(engagement.eDeviceKey.curve) else { return nil }
+    let limits = SessionLimits(
+      link: settings.timeouts.connect, message: settings.timeouts.total, messageSize: settings.messageSize)
+    let request = DeviceRequestDraft(settings.requests).encode()
+    guard
+      let session = try? ReaderSession(
+        engagement: engagement, ephemeralKey: key, request: request, limits: limits, at: now)
+    else { return nil }
+    self.session = session
+    self.settings = settings
+    self.fingerprint = fingerprint
+    plan = RadioPlan(
+      advertise: bluetooth.centralClient?.bytes, ident: engagement.bleIdent,
+      discover: bluetooth.peripheralServer?.uuid.bytes)
+    report = TransactionReport(number: number)
+    report.record(.scan, from: capturedAt, to: now)
+    decodedAt = now
+    overall = now + settings.timeouts.total
+    phaseDeadline = now + settings.timeouts.connect
+    drainSession()
+  }
+
+  /// When to look again.
+  var deadline: Instant { min(overall, phaseDeadline, sessionDeadline ?? overall) }
+
+  func isOverdue(at now: Instant) -> Bool { now >= min(overall, phaseDeadline) }
+
+  func takeMessages() -> [[UInt8]] {
+    defer { messages = [] }
+    return messages
+  }
+
+  // MARK: What happens
+
+  func linkStarted(_ facts: LinkFacts, at now: Instant) {
+    report.link = facts
+    report.record(.link, from: decodedAt, to: now)
+    startedAt = now
+    phaseDeadline = now + settings.timeouts.idle
+    feed(.linkStarted, at: now)
+  }
+
+  func handle(_ event: Reader.LinkEvent, at now: Instant) {
+    switch event {
+    case .started: break
+    case .sent:
+      guard requestSentAt == nil else { return }
+      report.record(.request, from: startedAt, to: now)
+      requestSentAt = now
+      phaseDeadline = now + settings.timeouts.response
+    case .progress:
+      if firstPartAt == nil {
+        report.record(.consent, from: requestSentAt ?? startedAt, to: now)
+        firstPartAt = now
+      }
+      phaseDeadline = now + settings.timeouts.idle
+    case .message(let message):
+      report.record(.transfer, from: firstPartAt ?? now, to: now)
+      feed(.message(message[...]), at: now)
+      firstPartAt = nil
+    case .ended(let reason):
+      // The link's own reason says more than "transport lost".
+      feed(.linkEnded, at: now)
+      if failure != nil { failure = reason }
+    }
+  }
+
+  func tick(at now: Instant) {
+    if isOverdue(at: now) {
+      feed(.cancel, at: now)
+      failure = "timeout"
+    } else {
+      feed(.tick, at: now)
+    }
+  }
+
+  func cancel(at now: Instant) { feed(.cancel, at: now) }
+
+  private func feed(_ input: ReaderSession.Input, at now: Instant) {
+    session.handle(input, at: now)
+    drainSession()
+  }
+
+  private func drainSession() {
+    while let output = session.nextOutput() {
+      switch output {
+      case .send(let message): messages.append(message)
+      case .response(let bytes): response = bytes
+      case .wake(let instant): sessionDeadline = instant
+      case .finished(.completed):
+        sessionDeadline = nil
+        isFinished = true
+      case .finished(.cancelled):
+        sessionDeadline = nil
+        failure = failure ?? "cancelled"
+      case .finished(.failed(let reason)):
+        sessionDeadline = nil
+        failure = reason.code
+      }
+    }
+  }
+
+  // MARK: How it ends
+
+  /// The answer to judge, once it is complete.
+  func takeEvaluation(at now: Instant) -> Evaluation? {
+    guard isFinished, failure == nil, let bytes = response else { return nil }
+    response = nil
+    report.responseSize = bytes.count
+    return Evaluation(
+      response: bytes, transcript: session.transcript, readerKey: session.takeEphemeralKey(),
+      requested: settings.requests)
+  }
+
+  func assessed(_ assessment: Assessment) -> TransactionReport {
+    report.outcome = assessment.isGranted ? .granted : .refused
+    report.reasons = assessment.reasons
+    report.remarks = assessment.remarks
+    report.docType = assessment.docType
+    report.issuingCountry = assessment.issuingCountry
+    report.record(.verify, assessment.verifying)
+    report.record(.decide, assessment.deciding)
+    return report
+  }
+
+  func failed(_ reason: String) -> TransactionReport {
+    report.outcome = .failed
+    report.reasons = [reason]
+    return report
+  }
+}

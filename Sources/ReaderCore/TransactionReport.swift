@@ -1,0 +1,77 @@
+import Mdoc
+
+/// What happened in one transaction, fit for logs: reason codes, times and sizes, never an element value or a key.
+package struct TransactionReport: Equatable, Sendable {
+  package enum Outcome: String, Sendable {
+    case granted
+    /// The site or a check said no.
+    case refused
+    /// There was no answer to judge: the code, the link or the session failed.
+    case failed
+  }
+
+  /// Where the time of a transaction goes. Each is absent when the transaction did not come so far.
+  package enum Span: String, CaseIterable, Sendable {
+    /// From the picture to the text in it.
+    case scan
+    /// From the text to State start.
+    case link
+    /// From State start until the request is handed to the radio.
+    case request
+    /// From there to the first part of the answer: the wallet asks its holder.
+    case consent
+    /// From the first part of the answer to its last.
+    case transfer
+    /// Decrypting and verifying.
+    case verify
+    /// The site's policy.
+    case decide
+  }
+
+  /// Counts transactions since the start, from 1.
+  package let number: UInt64
+  package var outcome = Outcome.failed
+  /// Reason codes with their parameters: why it was refused or failed; empty when granted.
+  package var reasons: [String] = []
+  /// What was found without costing anything: warnings, dropped elements, information.
+  package var remarks: [String] = []
+  package var docType: String?
+  /// countryName of the signer certificate; nil unless the document is verified.
+  package var issuingCountry: String?
+  package var link: LinkFacts?
+  /// Size of the DeviceResponse in bytes.
+  package var responseSize: Int?
+  package private(set) var spans: [Span: Duration] = [:]
+
+  package init(number: UInt64) {
+    self.number = number
+  }
+
+  mutating func record(_ span: Span, from start: ContinuousClock.Instant?, to end: ContinuousClock.Instant) {
+    guard let start else { return }
+    spans[span] = end - start
+  }
+
+  mutating func record(_ span: Span, _ duration: Duration) { spans[span] = duration }
+}
+
+/// The link that carried a transaction.
+package struct LinkFacts: Equatable, Sendable {
+  /// The mdoc mode, named from the wallet's point of view.
+  package enum Mode: String, Sendable {
+    case centralClient
+    case peripheralServer
+  }
+
+  package let mode: Mode
+  /// ATT MTU in bytes, as negotiated.
+  package let mtu: Int
+  /// ATT requests and responses from link-up to State start.
+  package let roundTrips: Int
+
+  package init(mode: Mode, mtu: Int, roundTrips: Int) {
+    self.mode = mode
+    self.mtu = mtu
+    self.roundTrips = roundTrips
+  }
+}

@@ -1,0 +1,150 @@
+internal import CLinux
+import Glibc
+import Kernel
+
+/// One simulated link: a connected socket whose records are ATT PDUs.
+///
+/// It belongs to the thread of its loop. Nothing is read before `start`. When the link has closed, for whatever
+/// reason, `closed` has been the last event and the descriptor is gone.
+package final class AirConnection {
+  /// The largest record: an attribute value of 512 bytes with an ATT header of at most 5.
+  package static let maximumRecord = 517
+
+  package enum Event: Equatable, Sendable {
+    /// One record, 1 to 517 bytes.
+    case received([UInt8])
+    /// `send` can be tried again after it said false.
+    case writable
+    /// The link is gone; everything that had been sent to us came before this.
+    case closed(CloseReason)
+  }
+
+  package enum CloseReason: Equatable, Sendable {
+    case byPeer
+    /// The peer sent a record of this many bytes. Ours is closed.
+    case recordTooLong(Int)
+    case failed(SystemError)
+  }
+
+  /// Records that are read in one turn of the loop, so that a peer that never stops cannot keep others waiting.
+  private static let recordsPerTurn = 64
+
+  private let loop: EventLoop
+  private var descriptor: Descriptor?
+  private let raw: CInt
+  private var watch: EventLoop.Watch?
+  private var handler: ((Event) -> Void)?
+  private var isWaitingToWrite = false
+
+  /// Takes over a connected, non-blocking socket of records.
+  package init(_ socket: consuming Descriptor, on loop: EventLoop) {
+    raw = socket.raw
+    descriptor = consume socket
+    self.loop = loop
+    // As much as the system allows an ordinary process; in a UNIX socket the sender's buffer counts.
+    var size: CInt = 1 << 20
+    for option in [SO_RCVBUF, SO_SNDBUF] {
+      _ = setsockopt(raw, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<CInt>.size))
+    }
+  }
+
+  deinit { close() }
+
+  /// Two ends of one link, for tests and for both roles in one process.
+  package static func pair(on loop: EventLoop) throws(SystemError) -> (AirConnection, AirConnection) {
+    var raw: [CInt] = [-1, -1]
+    _ = try check("socketpair") { linux_seqpacket_pair(&raw) }
+    return (
+      AirConnection(Descriptor(owning: raw[0]), on: loop), AirConnection(Descriptor(owning: raw[1]), on: loop)
+    )
+  }
+
+  /// Whether records can still be sent and received.
+  package var isOpen: Bool { descriptor != nil }
+
+  /// Begins to read. `handler` is kept until the link is closed; the loop itself does not keep the connection.
+  package func start(_ handler: @escaping (Event) -> Void) throws(SystemError) {
+    guard isOpen, watch == nil else { return }
+    watch = try loop.watch(raw: raw, for: isWaitingToWrite ? [.read, .write] : .read) { [weak self] in
+      self?.ready($0)
+    }
+    self.handler = handler
+  }
+
+  /// Sends one record; false when it has to wait for `writable`, and then nothing was sent.
+  ///
+  /// A record for a peer that is gone is lost, as it is on the air: what it had sent is still read, then comes
+  /// `closed`. An empty record cannot be told from the end of the link, so there is none.
+  package func send(_ record: some Collection<UInt8>) -> Bool {
+    precondition(!record.isEmpty, "an empty record")
+    guard isOpen else { return true }
+    let bytes = ArraySlice(record)
+    while true {
+      let count = bytes.withUnsafeBytes { linux_send(raw, $0.baseAddress, $0.count) }
+      if count >= 0 { return true }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN:
+        isWaitingToWrite = true
+        updateInterest()
+        return false
+      // EPIPE and ECONNRESET, which reading will find as well, or a record too large for any buffer.
+      default: return true
+      }
+    }
+  }
+
+  /// Closes the link from this side, without an event. What was sent can still be read by the peer.
+  package func close() {
+    if let watch { loop.remove(watch) }
+    watch = nil
+    handler = nil
+    descriptor = nil
+  }
+
+  private func updateInterest() {
+    guard let watch else { return }
+    // The descriptor is in the set already: changing that takes no memory and cannot fail.
+    try? loop.change(watch, to: isWaitingToWrite ? [.read, .write] : .read)
+  }
+
+  private func ready(_ readiness: EventLoop.Readiness) {
+    if readiness.contains(.writable), isWaitingToWrite {
+      isWaitingToWrite = false
+      updateInterest()
+      handler?(.writable)
+    }
+    // A hang-up is found by reading to the end: records may be waiting before it.
+    if !readiness.subtracting(.writable).isEmpty { readRecords() }
+  }
+
+  private func readRecords() {
+    for _ in 0..<Self.recordsPerTurn {
+      guard isOpen else { return }
+      var length = 0
+      let record = [UInt8](unsafeUninitializedCapacity: Self.maximumRecord) { buffer, count in
+        // The array's own storage; the true length may be larger than what was put there.
+        length = linux_receive_record(raw, buffer.baseAddress, buffer.count)
+        count = max(0, min(length, buffer.count))
+      }
+      switch length {
+      case 0: return end(.byPeer)
+      case ..<0:
+        switch errno {
+        // The peer closed without having read all of ours. What it sent before is still to be read.
+        case EINTR, ECONNRESET: continue
+        case EAGAIN: return
+        default: return end(.failed(.last("recv", "simulated link")))
+        }
+      case ...Self.maximumRecord: handler?(.received(record))
+      default: return end(.recordTooLong(length))
+      }
+    }
+  }
+
+  private func end(_ reason: CloseReason) {
+    let handler = self.handler
+    close()
+    handler?(.closed(reason))
+  }
+}

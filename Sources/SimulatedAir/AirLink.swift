@@ -1,0 +1,100 @@
+package import Bluetooth
+import Kernel
+
+/// A simulated connection that carries messages: a socket of PDUs, the GATT engine, and the engine's deadline.
+///
+/// It belongs to the thread of its loop. After `finished` nothing more comes, and the socket is closed.
+package final class AirLink {
+  package enum Event: Equatable, Sendable {
+    case started(GATTLink.Start)
+    case message([UInt8])
+    /// A part of a message arrived; so many bytes of it are here.
+    case progress(Int)
+    /// The last part of the oldest message was handed to the socket.
+    case sent
+    case finished(GATTLink.End)
+  }
+
+  private let connection: AirConnection
+  private var engine: GATTLink
+  private var timer: EventLoop.Timer?
+  private var handler: ((Event) -> Void)?
+  private var refused: [UInt8]?
+  private var isDraining = false
+
+  /// Takes over a connection for an engine that is not connected yet. Nothing happens before `start`.
+  ///
+  /// The engine's limits should have no `linger`: closing this socket delivers what was sent.
+  package init(_ connection: AirConnection, engine: GATTLink, on loop: EventLoop) {
+    self.connection = connection
+    self.engine = engine
+    timer = loop.timer("link") { [weak self] in self?.feed(.tick) }
+  }
+
+  deinit { close() }
+
+  /// Begins. `handler` is kept until the link is over; it may end or drop the link.
+  package func start(_ handler: @escaping (Event) -> Void) throws(SystemError) {
+    self.handler = handler
+    try connection.start { [weak self] in self?.handle($0) }
+    feed(.connected)
+  }
+
+  /// Sends a message after what was given before it.
+  package func send(_ message: [UInt8]) { feed(.send(message)) }
+
+  /// Sends a characteristic value just as it is, for a counterpart that misbehaves on purpose.
+  package func sendValue(_ value: [UInt8]) { feed(.sendValue(value)) }
+
+  /// Sends what is waiting, then State end, then closes; `finished` comes when that is done.
+  package func end() { feed(.end) }
+
+  /// Closes at once, without an event: the other side finds the link gone.
+  package func close() {
+    handler = nil
+    timer?.cancel()
+    connection.close()
+  }
+
+  private func handle(_ event: AirConnection.Event) {
+    switch event {
+    case .received(let record): feed(.received(record[...]))
+    case .writable: drain()
+    case .closed(.byPeer), .closed(.failed): feed(.disconnected)
+    // More than an attribute value can hold: no PDU of this protocol.
+    case .closed(.recordTooLong): feed(.disconnected)
+    }
+  }
+
+  private func feed(_ input: GATTLink.Input) {
+    engine.handle(input, at: .now)
+    drain()
+  }
+
+  /// Does what the engine asks for, as far as the socket takes it.
+  private func drain() {
+    // A handler that sends comes back here: the outer loop goes on with what it caused.
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    if let record = refused {
+      guard connection.send(record) else { return }
+      refused = nil
+    }
+    while let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
+      switch output {
+      case .transmit(let record):
+        if !connection.send(record) { refused = record }
+      case .started(let facts): handler?(.started(facts))
+      case .message(let message): handler?(.message(message))
+      case .messageProgress(let count): handler?(.progress(count))
+      case .messageSent: handler?(.sent)
+      case .wake(let instant): timer?.set(at: instant)
+      case .finished(let end):
+        let handler = self.handler
+        close()
+        handler?(.finished(end))
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+internal import CLinux
+import Glibc
+import Kernel
+
+/// Looks for a service on the simulated air and connects to each advertisement of it, once.
+package final class Discovery {
+  package enum Event {
+    /// A link to an advertisement; the handler starts and keeps it, or closes it.
+    case connected(AirAddress, AirConnection)
+    /// An advertisement that nobody answers for: left behind by one who is gone. It is tried again when touched.
+    case skipped(AirAddress, SystemError)
+    /// The folder is gone: nothing more will come.
+    case folderGone
+  }
+
+  private enum State {
+    /// Connect to it in the next turn; so many attempts have failed.
+    case waiting(failures: Int)
+    case connected
+    case skipped
+  }
+
+  /// A socket that refuses may be about to listen, one that is full about to accept: a few tries, then it is stale.
+  private static let attempts = 4
+  private static let pause = Duration.milliseconds(20)
+
+  private let loop: EventLoop
+  private let name: AirName
+  private let handler: (Event) -> Void
+  private var own: Set<AirAddress>
+  private var states: [AirAddress: State] = [:]
+  private var watch: FolderWatch?
+  private var timer: EventLoop.Timer?
+
+  /// Looks for a service (16 bytes, first byte first) until `stop`; what is there already is found in the loop's
+  /// next turn. Advertisements of `own` addresses are not looked at: one reader may be on both sides.
+  package init(
+    of uuid: [UInt8], in folder: String, except own: Set<AirAddress> = [], on loop: EventLoop,
+    handler: @escaping (Event) -> Void
+  ) throws(AirError) {
+    name = try AirName(folder: folder, uuid: uuid)
+    self.loop = loop
+    self.own = own
+    self.handler = handler
+    do throws(SystemError) {
+      watch = try FolderWatch(folder, on: loop) { [weak self] in self?.folderChanged($0) }
+      timer = loop.timer("discovery") { [weak self] in self?.connectWaiting() }
+      try listFolder()
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  deinit { stop() }
+
+  /// Ends it. Links that were handed on stay open.
+  package func stop() {
+    watch?.cancel()
+    watch = nil
+    timer?.cancel()
+    states = [:]
+  }
+
+  /// Does not look at an advertisement of ours that began after this did.
+  package func ignore(_ address: AirAddress) {
+    own.insert(address)
+    states[address] = nil
+  }
+
+  /// Connects again to an advertisement whose link is gone, when it is still there.
+  package func connectAgain(to address: AirAddress) {
+    guard watch != nil, states[address] != nil else { return }
+    wait(for: address)
+  }
+
+  private func listFolder() throws(SystemError) {
+    let present = try Files.list(name.folder).compactMap(name.address)
+    for address in states.keys where !present.contains(address) { states[address] = nil }
+    for address in present where states[address] == nil { wait(for: address) }
+  }
+
+  private func wait(for address: AirAddress) {
+    guard !own.contains(address) else { return }
+    states[address] = .waiting(failures: 0)
+    timer?.set(after: .zero)
+  }
+
+  private func folderChanged(_ event: FolderWatch.Event) {
+    switch event {
+    case .created(let text), .movedIn(let text):
+      if let address = name.address(of: text) { wait(for: address) }
+    case .touched(let text), .written(let text):
+      if let address = name.address(of: text), case .skipped? = states[address] { wait(for: address) }
+    case .removed(let text):
+      if let address = name.address(of: text) { states[address] = nil }
+    case .overflow:
+      // A folder that cannot be listed any more will say so by itself.
+      try? listFolder()
+    case .folderGone:
+      stop()
+      handler(.folderGone)
+    }
+  }
+
+  private func connectWaiting() {
+    // Sorted, so that the same folder is worked through in the same order each time.
+    for address in states.keys.sorted(by: { $0.value < $1.value }) {
+      // The handler may have stopped all this, or removed the address.
+      guard watch != nil else { return }
+      guard case .waiting(let failures)? = states[address] else { continue }
+      do throws(SystemError) {
+        let connection = try connect(to: address)
+        states[address] = .connected
+        handler(.connected(address, connection))
+      } catch {
+        let mayPass = error.code == ECONNREFUSED || error.code == EAGAIN
+        if error.code == ENOENT {
+          states[address] = nil
+        } else if mayPass && failures + 1 < Self.attempts {
+          states[address] = .waiting(failures: failures + 1)
+          if timer?.deadline == nil { timer?.set(after: Self.pause) }
+        } else {
+          states[address] = .skipped
+          handler(.skipped(address, error))
+        }
+      }
+    }
+  }
+
+  private func connect(to address: AirAddress) throws(SystemError) -> AirConnection {
+    let socket = Descriptor(owning: try check("socket") { linux_seqpacket_socket() })
+    let raw = socket.raw
+    let path = name.path(of: address)
+    // In a UNIX socket this is done at once or refused: there is nothing to wait for.
+    _ = try check("connect", path) { linux_unix_connect(raw, path) }
+    return AirConnection(socket, on: loop)
+  }
+}

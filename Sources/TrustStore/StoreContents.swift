@@ -1,0 +1,132 @@
+import Crypto
+import Kernel
+import Trust
+
+/// A file of the store that could not be used.
+package struct StoreProblem: Equatable, Sendable {
+  package enum Reason: Error, Equatable, Sendable {
+    case system(SystemError)
+    case tooLarge
+    /// A folder, pipe or device.
+    case noFile
+    case input(CertificateInput.Violation)
+    case severalCertificates(Int)
+    /// The line of doc types cannot be read: better none than all.
+    case docTypes
+    /// The file is named by another fingerprint than its contents have.
+    case nameMismatch
+    /// No certification authority among the roots, or one among the signers.
+    case wrongList
+  }
+
+  /// The file's name within the store.
+  package let file: String
+  package let reason: Reason
+}
+
+extension StoreProblem: CustomStringConvertible {
+  package var description: String {
+    let why: String
+    switch reason {
+    case .system(let error): why = error.reason
+    case .tooLarge: why = "longer than \(TrustStore.maximumFileSize) bytes"
+    case .noFile: why = "not a regular file"
+    case .input(let violation): why = "\(violation)"
+    case .severalCertificates(let count): why = "\(count) certificates in one file"
+    case .docTypes: why = "its line of doc types cannot be read"
+    case .nameMismatch: why = "its contents are not those it is named by"
+    case .wrongList:
+      why = file.contains("/") ? "a certification authority among the signers" : "not a certification authority"
+    }
+    return "\(file): \(why)"
+  }
+
+  /// What to do about it.
+  package var hint: String {
+    switch reason {
+    case .system: "check the file's owner and mode: the reader's user must be able to read it"
+    case .docTypes: "write `# doc types: all`, or names with commas between them"
+    case .severalCertificates: "take the file out of the folder and give it to `mdoc-reader trust add`"
+    case .wrongList where !file.contains("/"): "if this signer itself shall be trusted, add it with --signer"
+    default: "remove the file, and add the certificate again with `mdoc-reader trust add`"
+    }
+  }
+}
+
+/// What a store holds at one moment.
+package struct StoreContents: Sendable {
+  package enum State: Equatable, Sendable {
+    /// There is no such folder.
+    case missing
+    case unreadable(SystemError)
+    /// There is nothing in it.
+    case empty
+    case loaded
+  }
+
+  package internal(set) var state = State.loaded
+  /// Sorted by list and file name. The same certificate in a second file is not listed again.
+  package private(set) var certificates: [StoredCertificate] = []
+  package internal(set) var problems: [StoreProblem] = []
+  private var fingerprints: Set<String> = []
+
+  mutating func add(_ stored: StoredCertificate) {
+    if fingerprints.insert(stored.fingerprint).inserted { certificates.append(stored) }
+  }
+
+  /// The issuer roots, for the verification.
+  package var anchors: [TrustAnchor] {
+    certificates.filter { $0.list == .issuers }.map {
+      TrustAnchor($0.certificate, docTypes: $0.docTypes, source: $0.file)
+    }
+  }
+
+  package var trustedSigners: [Certificate] { certificates.filter { $0.list == .signers }.map(\.certificate) }
+}
+
+/// Why the store did not do what it was asked.
+package enum TrustStoreError: Error, Equatable, Sendable {
+  case input(CertificateInput.Violation)
+  /// Not a certification authority, and so no issuer root.
+  case noAuthority(DistinguishedName)
+  /// A certification authority, and so no document signer.
+  case authority(DistinguishedName)
+  /// Not the name of a doc type.
+  case docType(String)
+  /// Not hexadecimal digits.
+  case noFingerprint(String)
+  case notFound(String)
+  /// Several fingerprints begin so.
+  case ambiguous(String, [String])
+  case system(SystemError)
+}
+
+extension TrustStoreError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .input(let violation): "\(violation)"
+    case .noAuthority(let subject): "\(subject): not a certification authority, so it cannot be an issuer root"
+    case .authority(let subject): "\(subject): a certification authority, so it cannot be a document signer"
+    case .docType(let text): "\(text.debugDescription): not the name of a doc type"
+    case .noFingerprint(let text): "\(text.debugDescription): not the beginning of a fingerprint"
+    case .notFound(let prefix): "\(prefix): no certificate of the store has a fingerprint that begins so"
+    case .ambiguous(let prefix, let all): "\(prefix): \(all.count) certificates have fingerprints that begin so"
+    case .system(let error): "\(error)"
+    }
+  }
+
+  /// What to do about it.
+  package var hint: String {
+    switch self {
+    case .input: "give the issuer's root certificate (IACA) as PEM, DER or base64"
+    case .noAuthority: "ask the issuer for its root (IACA), or trust this one certificate alone with --signer"
+    case .authority: "add it without --signer"
+    case .docType: "give names like org.iso.18013.5.1.mDL, without spaces and commas"
+    case .noFingerprint, .notFound: "`mdoc-reader trust list` shows the fingerprints"
+    case .ambiguous(_, let all): "give more digits: \(all.joined(separator: ", "))"
+    case .system(let error) where error.name == "EACCES" || error.name == "EROFS":
+      "run it as the user that owns the folder"
+    case .system: "check the folder and the disk"
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+@testable import JSON
+
+@Suite("JSON output")
+struct JSONValueTests {
+  @Test("members keep their order and one line holds it all")
+  func order() {
+    let value: JSONValue = ["z": 1, "a": ["x", true, .null, .double(1.5)], "m": ["k": -7]]
+    #expect(value.text == #"{"z":1,"a":["x",true,null,1.5],"m":{"k":-7}}"#)
+  }
+
+  @Test("whatever a text holds, the line is printable ASCII and reads back the same", arguments: ["a\nb", "\u{1b}[2J", "Müster \u{1F600}", "\"\\/", "a\u{0}b", ""])
+  func texts(text: String) throws {
+    let line = JSONValue.string(text).text
+    #expect(line.utf8.allSatisfy { (0x20...0x7e).contains($0) })
+    let back = try JSONSerialization.jsonObject(with: Data("[\(line)]".utf8)) as? [String]
+    #expect(back == [text])
+  }
+
+  @Test("numbers that JSON cannot hold are null, and members without a value are left out")
+  func missing() {
+    #expect(JSONValue.array([.double(.nan), .double(.infinity)]).text == "[null,null]")
+    #expect(JSONValue.object(["a": nil, "b": 2]).text == #"{"b":2}"#)
+  }
+}
