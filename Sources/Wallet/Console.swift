@@ -4,9 +4,16 @@ import Kernel
 /// Where a verb writes: data to standard output, remarks to standard error; tests collect both.
 package final class Console {
   private let write: (String, Bool) -> Void
+  /// The descriptor that answers of the person in front of it come from; it stays its owner's.
+  let input: CInt
 
-  /// - Parameter write: takes text and whether it is data.
-  package init(_ write: @escaping (_ text: String, _ isData: Bool) -> Void) { self.write = write }
+  /// - Parameters:
+  ///   - input: where consent is read from; standard input unless told otherwise.
+  ///   - write: takes text and whether it is data.
+  package init(input: CInt = 0, _ write: @escaping (_ text: String, _ isData: Bool) -> Void) {
+    self.input = input
+    self.write = write
+  }
 
   /// The process's own standard output and error, unbuffered: a reader at the other end of a pipe sees each line.
   package static func standard() -> Console {

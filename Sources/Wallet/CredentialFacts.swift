@@ -40,7 +40,7 @@ struct CredentialFacts {
     for space in stored.credential.nameSpaces {
       text += "  \(space.name)\n"
       for item in space.items {
-        text += "    \(item.identifier.padded(to: 24))\(describe(item, showsValues: showsValues))\n"
+        text += "    \(item.identifier.padded(to: 26)) \(describe(item, showsValues: showsValues))\n"
       }
     }
     return text

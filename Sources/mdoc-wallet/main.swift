@@ -1,1 +1,4 @@
-print("")
+import Glibc
+import Wallet
+
+exit(WalletCommands.run(Array(CommandLine.arguments.dropFirst()), console: .standard()))

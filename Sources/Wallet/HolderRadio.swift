@@ -1,0 +1,200 @@
+import Bluetooth
+import Bytes
+import Kernel
+import Mdoc
+import SimulatedAir
+
+/// The wallet on the simulated air: advertises, looks for the reader, or both at once. The first link that reaches
+/// State start is the session's; the others and the search end then.
+final class HolderRadio {
+  enum Event {
+    /// Something a technician may want to know.
+    case remark(String)
+    case started(MdocMode, mtu: Int)
+    case message(ByteView)
+    /// The reader said State end.
+    case endedByReader
+    /// The link is gone without a word.
+    case lost
+    /// Everything is closed. The last event.
+    case closed
+  }
+
+  private let loop: EventLoop
+  private let air: String
+  private let bluetooth: BluetoothRetrieval
+  private let ident: [UInt8]
+  private let mtu: Int
+  private let quirks: Quirks
+  private let patience: Duration
+  private var handler: ((Event) -> Void)?
+  private var advertisement: Advertisement?
+  private var discovery: Discovery?
+  /// Links that have not started.
+  private var candidates: [HolderLink] = []
+  private var active: HolderLink?
+  /// Whether a message was begun over the session's link and not sent to its end.
+  var hasUnsentMessage: Bool { active?.isSending ?? wasSending }
+  private var wasSending = false
+  private var isClosing = false
+  private var failures: [AirAddress: Int] = [:]
+  private var lingering: EventLoop.Timer?
+
+  /// - Parameters:
+  ///   - ident: what a reader must show in mdoc central client mode.
+  ///   - patience: how long the `lingering` quirk keeps a link open.
+  init(
+    loop: EventLoop, air: String, bluetooth: BluetoothRetrieval, ident: [UInt8], mtu: Int, quirks: Quirks,
+    patience: Duration
+  ) {
+    self.loop = loop
+    self.air = air
+    self.bluetooth = bluetooth
+    self.ident = ident
+    self.mtu = mtu
+    self.quirks = quirks
+    self.patience = patience
+  }
+
+  /// Goes on the air. The folder is made when it is not there, so that wallet and reader may start in any order.
+  func start(_ handler: @escaping (Event) -> Void) throws {
+    self.handler = handler
+    try Files.makeFolder(air)
+    if let server = bluetooth.peripheralServer {
+      advertisement = try Advertisement(of: server.uuid.bytes, in: air, on: loop) { [weak self] connection in
+        self?.serve(server.uuid, over: connection)
+      }
+    }
+    if let uuid = bluetooth.centralClient {
+      // In both modes at once the UUID is the same: our own advertisement is not the reader.
+      let own = advertisement.map { [$0.address] } ?? []
+      discovery = try Discovery(of: uuid.bytes, in: air, except: Set(own), on: loop) { [weak self] event in
+        self?.found(event, uuid)
+      }
+    }
+  }
+
+  /// Sends a message over the session's link.
+  func send(_ message: [UInt8], _ disturbance: HolderConversation.Disturbance?) {
+    switch disturbance {
+    case .dropAfter(let percent): active?.send(message, dropAfter: message.count * percent / 100)
+    case .invalidFragment: active?.send(value: [7] + message.prefix(19))
+    // Short parts are a matter of the link's limits, set when it was made.
+    case .shortFragments, nil: active?.send(message)
+    }
+  }
+
+  /// Says State end in place of a message.
+  func sendEnd() { active?.end() }
+
+  /// Delivers what is still to send and closes everything; `closed` follows.
+  func close() {
+    guard !isClosing else { return }
+    isClosing = true
+    stopSearching()
+    guard let active else { return finish() }
+    guard quirks.contains(.lingering) else { return active.end() }
+    lingering = loop.timer("lingering") { [weak self] in self?.active?.end() }
+    lingering?.set(after: patience)
+  }
+
+  // MARK: Connections
+
+  private var limits: GATTLink.Limits {
+    var limits = GATTLink.Limits()
+    limits.mtuOffer = mtu
+    limits.setup = patience
+    // Closing a simulated link delivers what was sent.
+    limits.linger = .zero
+    if quirks.contains(.shortFragments) { limits.valueLength = max(2, (mtu - 3) / 2) }
+    return limits
+  }
+
+  private func serve(_ uuid: ServiceUUID, over connection: AirConnection) {
+    guard let service = UUID128(uuid.bytes) else { return connection.close() }
+    adopt(.server(mode: .peripheralServer, service: service, limits: limits), .peripheralServer, connection, from: nil)
+  }
+
+  private func found(_ event: Discovery.Event, _ uuid: ServiceUUID) {
+    switch event {
+    case .connected(let address, let connection):
+      guard let service = UUID128(uuid.bytes) else { return connection.close() }
+      let link = GATTLink.client(mode: .centralClient, service: service, ident: ident, limits: limits)
+      adopt(link, .centralClient, connection, from: address)
+    case .skipped: break
+    case .folderGone: handler?(.remark("the air is gone: \(air)"))
+    }
+  }
+
+  private func adopt(_ gatt: GATTLink, _ mode: MdocMode, _ connection: AirConnection, from address: AirAddress?) {
+    let link = HolderLink(
+      gatt, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart))
+    candidates.append(link)
+    do throws(SystemError) {
+      // The link is held by this radio, so it may not be held by its own handler.
+      try link.start { [weak self, weak link] event in
+        guard let link else { return }
+        self?.take(event, of: link, from: address)
+      }
+    } catch {
+      forget(link)
+      handler?(.remark("link: \(error)"))
+    }
+  }
+
+  private func take(_ event: HolderLink.Event, of link: HolderLink, from address: AirAddress?) {
+    switch event {
+    case .started(let mtu):
+      guard active == nil else { return link.drop() }
+      active = link
+      stopSearching(except: link)
+      handler?(.started(link.mode, mtu: mtu))
+    case .message(let message): if link === active { handler?(.message(message[...])) }
+    case .finished(let end):
+      if link === active { return activeFinished(end) }
+      forget(link)
+      candidateFinished(end, from: address)
+    }
+  }
+
+  private func activeFinished(_ end: GATTLink.End) {
+    wasSending = active?.isSending ?? false
+    active = nil
+    switch end {
+    case _ where isClosing: break
+    case .failed(.peerTerminated): handler?(.endedByReader)
+    case .failed(let failure):
+      if failure != .linkLost { handler?(.remark("link: \(failure.code)")) }
+      handler?(.lost)
+    // State end in place of an answer.
+    case .ended: handler?(.lost)
+    }
+    finish()
+  }
+
+  private func candidateFinished(_ end: GATTLink.End, from address: AirAddress?) {
+    guard active == nil, !isClosing, case .failed(let failure) = end else { return }
+    // A device that connects and goes away, as any does that looks around, is none of our business.
+    guard let address else { return }
+    handler?(.remark("a reader was left alone: \(failure.code)"))
+    let count = failures[address, default: 0] + 1
+    failures[address] = count
+    if failure == .linkLost, count < 3 { discovery?.connectAgain(to: address) }
+  }
+
+  private func forget(_ link: HolderLink) { candidates.removeAll { $0 === link } }
+
+  private func stopSearching(except kept: HolderLink? = nil) {
+    advertisement?.stop()
+    discovery?.stop()
+    for link in candidates where link !== kept { link.drop() }
+    candidates = []
+  }
+
+  private func finish() {
+    lingering?.cancel()
+    let handler = self.handler
+    self.handler = nil
+    handler?(.closed)
+  }
+}

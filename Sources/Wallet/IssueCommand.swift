@@ -1,0 +1,44 @@
+import Issuer
+import Kernel
+import Mdoc
+
+/// `issue`: makes documents of a test issuer and keeps them in a folder.
+enum IssueCommand {
+  static let verb = WalletCommands.Verb(
+    name: "issue", summary: "Make a test document and keep it in a folder.",
+    usage: "issue --wallet DIR [OPTIONS]",
+    options: [
+      CommandOption("--wallet", "DIR", "the folder; it keeps its test issuer in DIR/issuer, made when it is not there")
+    ] + DocumentOptions.options + [WalletCommands.json],
+    operandLimit: 0, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
+    let options = try DocumentOptions(arguments)
+    let issuer = IssuerFolder(folder: folder + "/issuer")
+    let existing = try issuer.load()
+    let issued = try options.issue(under: existing)
+    if existing == nil { try issuer.save(issued.trusted) }
+    let store = CredentialStore(folder: folder)
+    var documents: [JSONText] = []
+    for stored in issued.credentials {
+      let path = try store.add(stored)
+      documents.append(["file": .string(path), "docType": .string(stored.credential.docType)])
+      if arguments.has("--json") { continue }
+      console.data(path)
+      console.remark("issued \(stored.credential.docType)")
+    }
+    if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
+    if arguments.has("--json") {
+      console.data(
+        JSONText.object([
+          .init("documents", .array(documents)), .init("root", .string(issuer.certificatePath)),
+          .init("expect", options.flaw.map { .string($0.expectation) } ?? .null),
+        ]).text)
+    } else {
+      console.remark("the root that readers should trust: \(options.anchorPath ?? issuer.certificatePath)")
+      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+    }
+    return 0
+  }
+}

@@ -1,0 +1,116 @@
+import Bytes
+import CBOR
+import COSE
+import CivilTime
+import Crypto
+import Issuer
+import Kernel
+import Mdoc
+
+/// `list`: the documents in a folder.
+enum ListCommand {
+  static let verb = WalletCommands.Verb(
+    name: "list", summary: "List the documents in a folder.", usage: "list --wallet DIR [--json]",
+    options: [CommandOption("--wallet", "DIR", "the folder"), WalletCommands.json], operandLimit: 0,
+    run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
+    let entries = try CredentialStore(folder: folder).entries()
+    var status: Int32 = 0
+    var lines: [JSONText] = []
+    for entry in entries {
+      switch entry.content {
+      case .success(let stored):
+        let facts = CredentialFacts(stored)
+        lines.append([
+          "file": .string(entry.name), "docType": .string(facts.docType), "validUntil": .string(facts.validUntil),
+        ])
+        if !arguments.has("--json") { console.data("\(entry.name)  \(facts.docType)  until \(facts.validUntil)") }
+      case .failure(let failure):
+        status = 1
+        lines.append(["file": .string(entry.name), "error": .string("\(failure)")])
+        console.failure(
+          folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
+      }
+    }
+    if arguments.has("--json") { console.data((["documents": .array(lines)] as JSONText).text) }
+    return status
+  }
+}
+
+/// `show`: one document, or all of a folder, without values unless they are asked for.
+enum ShowCommand {
+  static let verb = WalletCommands.Verb(
+    name: "show", summary: "Show what is in the documents of a folder.",
+    usage: "show --wallet DIR [FILE] [--show-values] [--json]",
+    options: [
+      CommandOption("--wallet", "DIR", "the folder"),
+      CommandOption("--show-values", "print element values, not only their names and kinds"), WalletCommands.json,
+    ], operandLimit: 1, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
+    let wanted = arguments.operands.first.map(Files.name(of:))
+    let entries = try CredentialStore(folder: folder).entries().filter { wanted == nil || $0.name == wanted }
+    if let wanted, entries.isEmpty {
+      throw CommandFailure(quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
+    }
+    var documents: [JSONText] = []
+    for entry in entries {
+      switch entry.content {
+      case .success(let stored):
+        let facts = CredentialFacts(stored)
+        if arguments.has("--json") {
+          documents.append(facts.json(file: entry.name, showsValues: arguments.has("--show-values")))
+        } else {
+          console.data(text: facts.text(file: entry.name, showsValues: arguments.has("--show-values")))
+        }
+      case .failure(let failure):
+        throw CommandFailure(
+          folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
+      }
+    }
+    if arguments.has("--json") { console.data((["documents": .array(documents)] as JSONText).text) }
+    return 0
+  }
+}
+
+/// `quirks`: every way to misbehave, with what a good reader makes of it.
+enum QuirksCommand {
+  static let verb = WalletCommands.Verb(
+    name: "quirks", summary: "List the quirks and flaws, each with what a good reader finds.",
+    usage: "quirks [--json]", options: [WalletCommands.json], operandLimit: 0, run: { run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) -> Int32 {
+    if arguments.has("--json") {
+      let quirks = Quirk.allCases.map { quirk -> JSONText in
+        [
+          "name": .string(quirk.rawValue), "expect": .string(quirk.expectation),
+          "parameter": quirk.parameter.map { .string($0.meaning) } ?? .null,
+        ]
+      }
+      let flaws = Flaw.allCases.map { flaw -> JSONText in
+        ["name": .string(flaw.rawValue), "expect": .string(flaw.expectation)]
+      }
+      console.data((["quirks": .array(quirks), "flaws": .array(flaws)] as JSONText).text)
+      return 0
+    }
+    let names = Quirk.allCases.map { $0.rawValue + ($0.parameter == nil ? "" : "=N") }
+    let width = (names + Flaw.allCases.map(\.rawValue)).map(\.count).max() ?? 0
+    func line(_ name: String, _ text: String) { console.data("  " + name.padded(to: width + 2) + text) }
+    console.data("Quirks of the wallet (--quirk NAME; several may be given):")
+    for (quirk, name) in zip(Quirk.allCases, names) {
+      line(name, quirk.expectation)
+      if let parameter = quirk.parameter { line("", "N: \(parameter.meaning) (default \(parameter.standard))") }
+    }
+    for alias in Quirk.aliases { line(alias.key, "the same as \(alias.value.rawValue)") }
+    console.data("Flaws of the issuer (--flaw NAME; one at a time, also as --quirk for a fresh document):")
+    for flaw in Flaw.allCases { line(flaw.rawValue, flaw.expectation) }
+    return 0
+  }
+}
+
+extension String {
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,164 @@
+import Bytes
+import Crypto
+import Issuer
+import Kernel
+import Mdoc
+import Pictures
+
+/// `present`: shows a code, answers one reader, and says how it went.
+enum PresentCommand {
+  static let verb = WalletCommands.Verb(
+    name: "present", summary: "Show a QR code and answer one reader over the simulated air.",
+    usage: "present --air DIR [--wallet DIR] [OPTIONS]",
+    options: [
+      CommandOption("--air", "DIR", "the folder that is the simulated air"),
+      CommandOption("--wallet", "DIR", "present the documents of this folder (default: fresh ones, see below)"),
+      CommandOption("--qr", "FILE.png", "write the QR code here as a picture"),
+      CommandOption("--module-size", "N", "pixels of one module of the picture, 1 to 40 (default 8)"),
+      CommandOption("--quiet-zone", "N", "modules of light around the code, 0 to 20 (default 4)"),
+      CommandOption("--inverse", "light modules on a dark ground"),
+      CommandOption("--terminal-qr", "print the QR code on the terminal as well"),
+      CommandOption("--mode", "MODE", "central, peripheral or both (default both)"),
+      CommandOption("--session-curve", "CURVE", "curve of the session key (default: that of the device key)"),
+      CommandOption("--mtu", "N", "largest ATT MTU, 23 to 517 (default 515)"),
+      CommandOption("--yes", "consent without asking"),
+      CommandOption("--no", "refuse without asking"),
+      CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
+      CommandOption("--timeout", "SECONDS", "wait this long for each step of the reader, 1 to 3600 (default 120)"),
+      WalletCommands.json,
+    ] + DocumentOptions.options,
+    operandLimit: 0, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    let air = try WalletCommands.required("--air", "DIR", in: arguments)
+    let plan = try PresentationPlan(arguments)
+    let shape = try CodeShape(arguments)
+    let documents = try documents(arguments, flaw: plan.flaw, console: console)
+    let presentation = try HolderPresentation(
+      air: air, documents: documents, plan: plan, isJSON: arguments.has("--json"), console: console)
+    try presentation.open()
+    try shape.show(presentation.engagement, arguments: arguments, console: console)
+    for quirk in plan.quirks.all { console.remark("quirk \(quirk.rawValue): expect \(quirk.expectation)") }
+    return try presentation.run() ? 0 : 1
+  }
+
+  /// The documents of the folder, or fresh ones.
+  private static func documents(
+    _ arguments: Arguments, flaw: Flaw?, console: Console
+  ) throws -> [StoredCredential] {
+    guard let folder = arguments["--wallet"] else {
+      let options = try DocumentOptions(arguments, flaw: flaw)
+      let issued = try options.issue(under: nil)
+      if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
+      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+      return issued.credentials
+    }
+    if let flaw {
+      throw UsageError(
+        "--quirk \(flaw.rawValue)", "documents of a folder are signed already",
+        hint: "issue one with --flaw \(flaw.rawValue), or leave --wallet out")
+    }
+    if let option = DocumentOptions.options.first(where: { arguments.has($0.name) && $0.name != "--auth" }) {
+      throw UsageError(
+        option.name, "documents of a folder are what they are", hint: "leave \(option.name) or --wallet out")
+    }
+    var documents: [StoredCredential] = []
+    for entry in try CredentialStore(folder: folder).entries() {
+      switch entry.content {
+      case .success(let stored): documents.append(stored)
+      case .failure(let failure): console.remark("\(folder)/\(entry.name) is left out: \(failure)")
+      }
+    }
+    guard !documents.isEmpty else {
+      throw CommandFailure(folder, "no document in this folder", hint: "mdoc-wallet issue --wallet \(folder)")
+    }
+    guard let method = try arguments.choice("--auth", of: DeviceAuthenticationMethod.self) else { return documents }
+    return documents.map { StoredCredential(credential: $0.credential, method: method) }
+  }
+}
+
+/// How a presentation goes, apart from what is presented.
+struct PresentationPlan {
+  /// Which of the two Bluetooth modes are offered, named from the wallet's view.
+  enum Mode: String, CaseIterable {
+    case central
+    case peripheral
+    case both
+  }
+
+  /// Where consent comes from.
+  enum Consent {
+    case ask
+    case always(Bool)
+  }
+
+  var mode = Mode.both
+  var consent = Consent.ask
+  var quirks = Quirks()
+  /// A flaw that was named as a quirk.
+  var flaw: Flaw?
+  var mtu = 515
+  /// How long each step of the reader may take.
+  var timeout = Duration.seconds(120)
+  /// Nil for the curve of the device key, where that can agree.
+  var sessionCurve: Curve?
+
+  init() {}
+
+  init(_ arguments: Arguments) throws(UsageError) {
+    mode = try arguments.choice("--mode", of: Mode.self) ?? mode
+    switch (arguments.has("--yes"), arguments.has("--no")) {
+    case (true, true): throw UsageError("--no", "--yes says the opposite", hint: "give one of the two")
+    case (false, false): break
+    case (let isGranted, _): consent = .always(isGranted)
+    }
+    for name in arguments.values("--quirk") {
+      guard let flaw = Flaw(rawValue: name) else {
+        try quirks.insert(argument: name)
+        continue
+      }
+      if let other = self.flaw, other != flaw {
+        throw UsageError(
+          "--quirk \(name)", "a document has one flaw at a time", hint: "leave --quirk \(other.rawValue) out")
+      }
+      self.flaw = flaw
+    }
+    mtu = try arguments.integer("--mtu", in: 23...517) ?? mtu
+    if let seconds = try arguments.integer("--timeout", in: 1...3600) { timeout = .seconds(seconds) }
+    sessionCurve = try arguments.choice("--session-curve", of: Curve.self)
+    if let curve = sessionCurve, curve.kind == .edwards {
+      throw UsageError(
+        "--session-curve \(curve.rawValue)", "a key on this curve cannot agree", hint: "use P-256, or X25519")
+    }
+  }
+}
+
+/// How the QR code is shown.
+private struct CodeShape {
+  let moduleSize: Int
+  let quietZone: Int
+
+  init(_ arguments: Arguments) throws(UsageError) {
+    moduleSize = try arguments.integer("--module-size", in: 1...40) ?? 8
+    quietZone = try arguments.integer("--quiet-zone", in: 0...20) ?? 4
+  }
+
+  func show(_ engagement: EngagementURI, arguments: Arguments, console: Console) throws {
+    guard let code = QRCode(engagement.text) else {
+      throw CommandFailure("QR code", "the engagement is too long for one", hint: "use another --session-curve")
+    }
+    let isInverse = arguments.has("--inverse")
+    if let path = arguments["--qr"] {
+      let picture = code.pixels(moduleSize: moduleSize, quietZone: quietZone, inverse: isInverse)
+      do throws(PictureFileError) {
+        guard let image = try? LumaImage(width: picture.side, height: picture.side, pixels: picture.grey) else {
+          throw .refused(path, .tooLarge(width: picture.side, height: picture.side))
+        }
+        try PictureFile.write(image, to: path)
+      } catch {
+        throw CommandFailure(path, "\(error)", hint: "choose another file for --qr")
+      }
+    }
+    if arguments.has("--terminal-qr") { console.data(text: code.terminalText(inverse: isInverse)) }
+  }
+}

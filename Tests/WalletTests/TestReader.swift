@@ -1,0 +1,195 @@
+import Bluetooth
+import Bytes
+import Crypto
+import Foundation
+import Kernel
+import Mdoc
+import MdocSession
+import SimulatedAir
+import Synchronization
+import Wallet
+
+/// A reader made of the engines and nothing else: one session over the simulated air.
+final class TestReader {
+  /// What came of it.
+  struct Result {
+    var mode: MdocMode?
+    var mtu = 0
+    var response: [UInt8]?
+    var outcome: SessionOutcome?
+    var linkEnd: GATTLink.End?
+    let transcript: SessionTranscript
+    let key: PrivateKey
+  }
+
+  /// How the reader behaves.
+  enum Manner {
+    case proper
+    /// Shows an Ident of another engagement.
+    case wrongIdent
+    /// Closes the connection as soon as it has the answer.
+    case hangsUp
+  }
+
+  private let loop: EventLoop
+  private let air: String
+  private let manner: Manner
+  private let engagement: DeviceEngagement
+  private var session: ReaderSession
+  private var result: Result
+  private var advertisement: Advertisement?
+  private var discovery: Discovery?
+  private var links: [ObjectIdentifier: (connection: AirConnection, link: GATTLink, mode: MdocMode)] = [:]
+  private var active: ObjectIdentifier?
+  private var timers: [EventLoop.Timer] = []
+
+  init(engagement text: String, air: String, request: [UInt8], manner: Manner = .proper) throws {
+    loop = try EventLoop()
+    self.air = air
+    self.manner = manner
+    engagement = try DeviceEngagement(try EngagementURI(text).engagement)
+    let key = try PrivateKey.generate(engagement.eDeviceKey.curve)
+    session = try ReaderSession(
+      engagement: engagement, ephemeralKey: key, request: request,
+      limits: SessionLimits(link: .seconds(5), message: .seconds(5)), at: .now)
+    result = Result(transcript: session.transcript, key: key)
+  }
+
+  /// Turns until the session is over, or for ten seconds.
+  func run() throws -> Result {
+    let bluetooth = try engagement.requiredBluetooth()
+    if let uuid = bluetooth.centralClient, let service = UUID128(uuid.bytes) {
+      var ident = engagement.bleIdent
+      if manner == .wrongIdent { ident[0] ^= 1 }
+      advertisement = try Advertisement(of: uuid.bytes, in: air, on: loop) { [weak self] in
+        self?.adopt($0, .server(mode: .centralClient, service: service, ident: ident), .centralClient)
+      }
+    }
+    if let uuid = bluetooth.peripheralServer?.uuid, let service = UUID128(uuid.bytes) {
+      let own = advertisement.map { Set([$0.address]) } ?? []
+      discovery = try Discovery(of: uuid.bytes, in: air, except: own, on: loop) { [weak self] event in
+        guard case .connected(_, let connection) = event else { return }
+        self?.adopt(connection, .client(mode: .peripheralServer, service: service), .peripheralServer)
+      }
+    }
+    drainSession()
+    let ticks = loop.timer("tick") {}
+    timers.append(ticks)
+    _ = try loop.run(until: .now + .seconds(10))
+    advertisement?.stop()
+    discovery?.stop()
+    for entry in links.values { entry.connection.close() }
+    return result
+  }
+
+  private func adopt(_ connection: AirConnection, _ link: GATTLink, _ mode: MdocMode) {
+    let id = ObjectIdentifier(connection)
+    links[id] = (connection, link, mode)
+    try? connection.start { [weak self] event in
+      switch event {
+      case .received(let record): self?.feed(.received(record[...]), id)
+      case .writable: self?.pump(id)
+      case .closed: self?.feed(.disconnected, id)
+      }
+    }
+    feed(.connected, id)
+  }
+
+  private func feed(_ input: GATTLink.Input, _ id: ObjectIdentifier) {
+    links[id]?.link.handle(input, at: .now)
+    pump(id)
+  }
+
+  private func pump(_ id: ObjectIdentifier) {
+    while let output = links[id]?.link.nextOutput(at: .now) {
+      switch output {
+      case .transmit(let pdu): _ = links[id]?.connection.send(pdu)
+      case .started(let start):
+        guard active == nil else { continue }
+        active = id
+        result.mode = links[id]?.mode
+        result.mtu = start.mtu
+        feedSession(.linkStarted)
+      case .message(let message): feedSession(.message(message[...]))
+      case .messageProgress, .messageSent: break
+      case .wake(let instant):
+        let timer = loop.timer("link") { [weak self] in self?.feed(.tick, id) }
+        timers.append(timer)
+        timer.set(at: instant)
+      case .finished(let end):
+        links[id]?.connection.close()
+        links[id] = nil
+        guard id == active else { continue }
+        result.linkEnd = end
+        if result.outcome == nil { feedSession(.linkEnded) }
+        loop.stop()
+      }
+    }
+  }
+
+  private func feedSession(_ input: ReaderSession.Input) {
+    session.handle(input, at: .now)
+    drainSession()
+  }
+
+  private func drainSession() {
+    while let output = session.nextOutput() {
+      switch output {
+      case .send(let message): if let active { feed(.send(message), active) }
+      case .response(let response):
+        result.response = response
+        if manner == .hangsUp, let active {
+          links[active]?.connection.close()
+          loop.stop()
+          return
+        }
+      case .wake(let instant):
+        let timer = loop.timer("session") { [weak self] in self?.feedSession(.tick) }
+        timers.append(timer)
+        timer.set(at: instant)
+      case .finished(let outcome):
+        result.outcome = outcome
+        if let active { feed(.end, active) } else { loop.stop() }
+      }
+    }
+  }
+}
+
+/// `mdoc-wallet present` in a thread of its own.
+final class PresentingWallet: Sendable {
+  private let lines = Mutex<(out: String, err: String, status: Int32?)>(("", "", nil))
+
+  init(_ words: [String], input: CInt = -1) {
+    Thread.detachNewThread { [self] in
+      let console = Console(input: input) { text, isData in
+        self.lines.withLock { if isData { $0.out += text } else { $0.err += text } }
+      }
+      let status = WalletCommands.run(["present"] + words, console: console)
+      self.lines.withLock { $0.status = status }
+    }
+  }
+
+  var out: String { lines.withLock { $0.out } }
+  var err: String { lines.withLock { $0.err } }
+
+  struct Late: Error {}
+
+  private func wait<Value>(for value: () -> Value?) throws -> Value {
+    let deadline = ContinuousClock.now + .seconds(15)
+    while ContinuousClock.now < deadline {
+      if let value = value() { return value }
+      usleep(2000)
+    }
+    throw Late()
+  }
+
+  /// The text of the engagement, once it is shown.
+  func engagement() throws -> String {
+    try wait { out.split(separator: "\n").first { $0.hasPrefix("mdoc:") }.map(String.init) }
+  }
+
+  /// The exit status, once it is there.
+  func status() throws -> Int32 { try wait { lines.withLock { $0.status } } }
+
+  func waitForRemark(_ text: String) throws { _ = try wait { err.contains(text) ? true : nil } }
+}
