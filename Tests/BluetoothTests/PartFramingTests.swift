@@ -111,7 +111,8 @@ struct PartFramingTests {
       #expect(parts.last?.count == row.lastChunkLength)
       #expect(row.firstChunkHex.hasPrefix(parts.count == 1 ? "00" : "01") && row.lastChunkHex.hasPrefix("00"))
       if row.messageLength == 9 {
-        #expect(values(of: try #require(bytes(hex: "a16673746174757314")), limit: limit).map(\.hex) == [row.lastChunkHex])
+        #expect(
+          values(of: try #require(bytes(hex: "a16673746174757314")), limit: limit).map(\.hex) == [row.lastChunkHex])
       }
     }
   }
