@@ -69,7 +69,8 @@ enum ConditionSchema {
     for (key, kinds) in owners.sorted(by: { $0.key < $1.key }) where !kinds.contains(kind) {
       guard let value = section.table?.member(key) else { continue }
       section.report(
-        key, line: value.line, "does nothing beside \(kind)", "remove it; it goes with \(kinds.joined(separator: ", "))")
+        key, line: value.line, "does nothing beside \(kind)", "remove it; it goes with \(kinds.joined(separator: ", "))"
+      )
     }
   }
 

@@ -55,7 +55,8 @@ enum TOMLText {
   /// The root table. Refuses text that is too large, too deep or no TOML, with one error.
   static func parse(_ bytes: [UInt8]) throws(ConfigurationErrors) -> TOMLValue {
     guard bytes.count <= TOMLShape.maximumSize else {
-      throw refused(0, "is larger than \(TOMLShape.maximumSize >> 10) KiB", "this is no configuration file of this program")
+      throw refused(
+        0, "is larger than \(TOMLShape.maximumSize >> 10) KiB", "this is no configuration file of this program")
     }
     let shape = TOMLShape(bytes)
     if let line = shape.tooDeepLine {

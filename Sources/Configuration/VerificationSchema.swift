@@ -17,14 +17,16 @@ enum VerificationSchema {
       "fail_unauthorized_device_element", default: policy.failsUnauthorizedDeviceElement)
     policy.acceptsAttachedDevicePayload = section.bool(
       "accept_attached_device_payload", default: policy.acceptsAttachedDevicePayload)
-    policy.acceptsFractionalSeconds = section.bool("accept_fractional_seconds", default: policy.acceptsFractionalSeconds)
+    policy.acceptsFractionalSeconds = section.bool(
+      "accept_fractional_seconds", default: policy.acceptsFractionalSeconds)
     policy.acceptsUntaggedDates = section.bool("accept_untagged_dates", default: policy.acceptsUntaggedDates)
     policy.acceptsCompressedPoints = section.bool("accept_compressed_points", default: policy.acceptsCompressedPoints)
     switch section.choice("name_comparison", default: NameComparisonName.normalized) {
     case .normalized: policy.nameComparison = .normalized
     case .bytes: policy.nameComparison = .bytes
     }
-    policy.strictCertificateProfile = section.bool("strict_certificate_profile", default: policy.strictCertificateProfile)
+    policy.strictCertificateProfile = section.bool(
+      "strict_certificate_profile", default: policy.strictCertificateProfile)
     policy.signerRevocation = section.choice("signer_revocation", default: policy.signerRevocation)
     policy.documentStatus = section.choice("document_status", default: policy.documentStatus)
     readKeyUsages(&section, &policy)

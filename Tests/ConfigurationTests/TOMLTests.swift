@@ -1,0 +1,141 @@
+import TestSupport
+import Testing
+
+@testable import Configuration
+
+@Suite("TOML text") struct TOMLTests {
+  @Test(
+    "a key that stands twice is named with both lines",
+    arguments: [
+      ("a = 1\nb = 2\n\na = 3\n", "4 a: set twice, in line 1 and in line 4"),
+      ("[trust]\nfolder = \"a\"\n# x\nfolder = \"b\"\n", "4 trust.folder: set twice, in line 2 and in line 4"),
+      ("[trust]\nfolder = \"a\"\n[events]\n[trust]\nx = 1\n", "4 trust: set twice, in line 1 and in line 4"),
+      ("[[a]]\nb = 1\n[[a]]\nc = 1\nb = 2\nb = 3\n", "6 a.b: set twice, in line 5 and in line 6"),
+      ("a.\"b c\" = 1\na.\"b c\" = [\n 2 ]\n", "2 a.b c: set twice, in line 1 and in line 2"),
+      ("[t]\nx = \"\"\"\n[t]\nx = 5\n\"\"\"\n'x' = 1 # = 2\n", "6 t.x: set twice, in line 2 and in line 6"),
+      ("[t]\nx = 1\nx.y = 2\n", "3 t.x.y: set twice, in line 2 and in line 3"),
+      ("a = { b = 1, b = 2 }\n", "1 a: set twice, again in line 1"),
+    ])
+  func duplicates(text: String, expected: String) {
+    #expect(brief(text) == [expected])
+  }
+
+  @Test(
+    "text that is no TOML is refused at its line",
+    arguments: [
+      ("a = 1\nb = \n", 2), ("\0\0\0\0", 1), ("a = yes", 1), ("x = 1\n\na = [1,\n", 3), ("a = 1979-13-01", 1),
+      ("a = \"x\ny\"", 1), ("[a\n", 1), ("a = 99999999999999999999", 1), ("\u{feff}\u{feff}a = 1", 1),
+    ])
+  func syntax(text: String, line: Int) {
+    let found = errors(text)
+    #expect(found.count == 1)
+    #expect(found.first?.problem.hasPrefix("not valid TOML: ") == true)
+    #expect(found.first.map { (line...(line + 1)).contains($0.line) } == true, "\(found)")
+    #expect(found.first?.key.isEmpty == true)
+  }
+
+  @Test("bytes that are no UTF-8 are refused")
+  func notUTF8() {
+    for bytes: [UInt8] in [[0xff], [0x61, 0x3d, 0x22, 0xc3, 0x28, 0x22], [0xed, 0xa0, 0x80], [0xf5], [0x80, 0x80]] {
+      #expect(throws: ConfigurationErrors.self) { try ReaderConfiguration(bytes: bytes) }
+    }
+  }
+
+  @Test(
+    "deep nesting and large text are refused before they are parsed",
+    arguments: [
+      String(repeating: "[", count: 200_000), "a = " + String(repeating: "[", count: 200_000),
+      "a = " + String(repeating: "{a=", count: 60_000), "a" + String(repeating: ".a", count: 100_000) + " = 1",
+      "[a" + String(repeating: ".a", count: 100_000) + "]\nx = = 1", "\"#\"" + String(repeating: ".a", count: 100_000),
+      "'\"'" + String(repeating: " . 'a'", count: 40_000) + "= 1",
+      "a = \"\"\"\"\"\"\nb" + String(repeating: ".b", count: 100_000),
+    ])
+  func deep(text: String) {
+    #expect(errors(text).map(\.problem) == ["nests deeper than 16 levels"])
+  }
+
+  @Test("a megabyte of brackets is refused for its size")
+  func megabyte() {
+    for text in ["[", "]", "{", "[]", "a", "\"", "#"] {
+      #expect(errors(String(repeating: text, count: 1 << 20)).map(\.problem) == ["is larger than 256 KiB"])
+    }
+  }
+
+  @Test("sixteen levels pass the parser, strings and comments do not count")
+  func allowedDepth() {
+    let nested = "x = " + String(repeating: "[", count: 16) + String(repeating: "]", count: 16)
+    #expect(brief(minimal + nested) == ["5 request.document[1].x: unknown key"])
+    let dots = String(repeating: ".", count: 500)
+    #expect(brief(minimal + "x = '\(dots)[[[[[' # \(dots)") == ["5 request.document[1].x: unknown key"])
+  }
+
+  @Test("mutated files never trap, and either load or say why", arguments: 1...8)
+  func mutations(seed: UInt64) {
+    var random = SplitMix64(state: seed)
+    let original = Array(
+      (minimal + "[timeouts]\nconnect_seconds = 5.5\n[[request.document.condition]]\nelement = \"family_name\"\n"
+        + "one_of = [1, \"a\", 2020-01-01, { a.b = 'c' }]\n[verification.signer_key_usages]\n\"a\" = '''2.5'''\n").utf8)
+    let bites: [[UInt8]] = [
+      "[", "]", "{", "}", "=", "\"", "'", "\n", ".", "#", "\"\"\"", "\\", "-", "\0", "\u{ff}", "0x",
+    ]
+    .map { Array($0.utf8) }
+    for _ in 0..<250 {
+      var bytes = original
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let place = Int.random(in: 0..<max(1, bytes.count), using: &random)
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: bytes.insert(contentsOf: bites.randomElement(using: &random) ?? [], at: place)
+        case 1: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...9, using: &random)))
+        case 2: if bytes.indices.contains(place) { bytes[place] = UInt8.random(in: 0...255, using: &random) }
+        case 3: bytes.insert(contentsOf: bytes.prefix(place), at: place)
+        default: bytes.removeSubrange(place...)
+        }
+        if bytes.isEmpty { bytes = [0x61] }
+      }
+      do throws(ConfigurationErrors) {
+        _ = try ReaderConfiguration(bytes: bytes)
+      } catch {
+        let isComplete = !error.errors.isEmpty && error.errors.allSatisfy { !$0.problem.isEmpty && !$0.remedy.isEmpty }
+        #expect(isComplete, "seed \(seed): \(bytes)")
+      }
+      _ = try? BoardFacts(bytes: bytes)
+    }
+  }
+}
+
+@Suite("Board facts") struct BoardFactsTests {
+  private func brief(_ text: String) -> [String] {
+    do throws(ConfigurationErrors) {
+      _ = try BoardFacts(text: text)
+      return []
+    } catch {
+      return error.errors.map { "\($0.line) \($0.key): \($0.problem)" }
+    }
+  }
+
+  @Test("the simulated board loads")
+  func simulated() throws {
+    let text = "name = \"simulated\"\ncamera.kind = \"pictures\"\nradio.kind = \"air\"\npanel.kind = \"terminal\"\n"
+    let facts = try BoardFacts(text: text)
+    #expect(facts.name == "simulated")
+    #expect(facts.camera == .pictures && facts.radio == .air && facts.panel == .terminal)
+  }
+
+  @Test("kinds of later versions are refused by name, unknown ones otherwise")
+  func kinds() {
+    #expect(
+      brief("name = \"pi\"\n[camera]\nkind = \"v4l2\"\n[radio]\nkind = \"bluetooth\"\n[panel]\nkind = \"gpoi\"\n") == [
+        "3 camera.kind: \"v4l2\" is not built yet in this version",
+        "5 radio.kind: \"bluetooth\" is not built yet in this version", "7 panel.kind: \"gpoi\" is no panel kind",
+      ])
+  }
+
+  @Test("missing, unknown and misspelt facts are all named")
+  func strict() {
+    #expect(
+      brief("[camera]\nknd = \"pictures\"\n[lamp]\n") == [
+        "0 name: is missing", "0 panel.kind: is missing", "0 radio.kind: is missing", "1 camera.kind: is missing",
+        "2 camera.knd: unknown key", "3 lamp: unknown key",
+      ])
+  }
+}
