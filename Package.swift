@@ -100,7 +100,7 @@ let package = Package(
         "Appliance", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
         "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
-    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands"]),
+    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Wallet"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet"]),
 
     // Tests

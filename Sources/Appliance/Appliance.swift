@@ -77,7 +77,8 @@ package final class Appliance {
 
   private let parts: Parts
   private let loadTrust: () -> TrustMaterial
-  private let loop: EventLoop
+  /// For what has to happen in the reader's own thread.
+  package let loop: EventLoop
   private let log: EventLog
   private var reader: Reader
   private var assessor: Assessor
@@ -97,6 +98,7 @@ package final class Appliance {
   /// Called after each transaction; the demo and the tests count on it.
   package var onReport: ((TransactionReport) -> Void)?
   package var onReady: (() -> Void)?
+  package var onPanel: ((PanelState) -> Void)?
 
   /// Throws when the log or the loop cannot be had. Cameras and radios that fail are faults, not errors.
   package init(_ parts: Parts, loadTrust: @escaping () -> TrustMaterial) throws(SystemError) {
@@ -306,6 +308,7 @@ package final class Appliance {
 
   private func applyPanel() {
     terminal.show(panel.state)
+    onPanel?(panel.state)
     if let next = panel.deadline { panelDeadline?.set(at: next) } else { panelDeadline?.cancel() }
   }
 

@@ -59,21 +59,20 @@ private struct CodeReading {
 
   init(_ content: [UInt8]) {
     text = quoted(String(decoding: content.prefix(60), as: UTF8.self))
+    var found: DeviceEngagement?
     do {
       let engagement = try DeviceEngagement(EngagementURI(content: content).engagement)
-      self.engagement = engagement
+      found = engagement
       _ = try engagement.requiredBluetooth()
       verdict = "usable"
     } catch let violation as EngagementURI.Violation {
-      engagement = nil
       verdict = violation.code
     } catch let violation as DeviceEngagement.Violation {
-      engagement = nil
       verdict = violation.code
     } catch {
-      engagement = nil
       verdict = "engagementMalformed"
     }
+    engagement = found
   }
 
   private var modes: [(name: String, uuid: String)] {

@@ -52,7 +52,7 @@ enum TrustCommand {
     let input = try file == "-" ? readStandardInput() : Files.read(file, limit: CertificateInput.maximumSize)
     let docTypes = arguments.values("--doc-type")
     let additions = try store.add(
-      input, list: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
+      input, to: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
       at: .wallClock())
     for addition in additions {
       let stored = addition.stored

@@ -4,20 +4,25 @@ import Kernel
 /// Where a verb writes: data to standard output, remarks to standard error; tests collect both.
 package final class Console {
   private let write: (String, Bool) -> Void
+  /// The program that speaks, in front of its failures.
+  private let program: String
   /// The descriptor that answers of the person in front of it come from; it stays its owner's.
   let input: CInt
 
   /// - Parameters:
   ///   - input: where consent is read from; standard input unless told otherwise.
   ///   - write: takes text and whether it is data.
-  package init(input: CInt = 0, _ write: @escaping (_ text: String, _ isData: Bool) -> Void) {
+  package init(
+    program: String = "mdoc-wallet", input: CInt = 0, _ write: @escaping (_ text: String, _ isData: Bool) -> Void
+  ) {
+    self.program = program
     self.input = input
     self.write = write
   }
 
   /// The process's own standard output and error, unbuffered: a reader at the other end of a pipe sees each line.
-  package static func standard() -> Console {
-    Console { text, isData in
+  package static func standard(program: String = "mdoc-wallet") -> Console {
+    Console(program: program) { text, isData in
       var rest = Array(text.utf8)[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Glibc.write(isData ? 1 : 2, $0.baseAddress, $0.count) }
@@ -39,6 +44,6 @@ package final class Console {
 
   /// A failure as people read it: what, why, and a line that says what to do.
   package func failure(_ what: String, _ why: String, hint: String) {
-    write("mdoc-wallet: \(what): \(why)\n\(hint)\n", false)
+    write("\(program): \(what): \(why)\n\(hint)\n", false)
   }
 }

@@ -1,0 +1,2 @@
+enum VerifyCommand { static let verb = StatusCommand.verb }
+enum InspectCommand { static let verb = StatusCommand.verb }
