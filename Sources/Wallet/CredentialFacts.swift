@@ -2,6 +2,7 @@ import Bytes
 import CBOR
 import COSE
 import Crypto
+import JSON
 import Mdoc
 
 /// What `list` and `show` say about a credential. Values are personal data and come only when they are asked for.
@@ -46,16 +47,16 @@ struct CredentialFacts {
     return text
   }
 
-  func json(file: String, showsValues: Bool) -> JSONText {
+  func json(file: String, showsValues: Bool) -> JSONValue {
     let spaces = stored.credential.nameSpaces.map { space in
-      JSONText.Member(
+      JSONValue.Member(
         space.name,
         .object(space.items.map { .init($0.identifier, .string(describe($0, showsValues: showsValues))) }))
     }
     return .object([
       .init("file", .string(file)), .init("docType", .string(docType)),
-      .init("validFrom", (mso?.validity.validFrom.description).map(JSONText.string) ?? .null),
-      .init("validUntil", (mso?.validity.validUntil.description).map(JSONText.string) ?? .null),
+      .init("validFrom", (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null),
+      .init("validUntil", (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null),
       .init("curve", .string(stored.credential.deviceKey.curve.rawValue)),
       .init("auth", .string(stored.method.rawValue)), .init("nameSpaces", .object(spaces)),
     ])

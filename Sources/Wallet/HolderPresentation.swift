@@ -2,6 +2,7 @@ import Bluetooth
 import Bytes
 import Crypto
 import Glibc
+import JSON
 import Kernel
 import Mdoc
 import MdocSession
@@ -179,17 +180,17 @@ final class HolderPresentation {
   // MARK: Reports
 
   /// A line of the protocol of this presentation: text for people or one JSON object.
-  private func report(_ event: String, _ text: String, _ members: [JSONText.Member]) {
+  private func report(_ event: String, _ text: String, _ members: [JSONValue.Member]) {
     console.data(isJSON ? json(event, members) : text)
   }
 
-  private func json(_ event: String, _ members: [JSONText.Member]) -> String {
-    JSONText.object([.init("event", .string(event))] + members).text
+  private func json(_ event: String, _ members: [JSONValue.Member]) -> String {
+    JSONValue.object([.init("event", .string(event))] + members).text
   }
 
-  private static func json(_ document: ReaderRequest.Document) -> JSONText {
+  private static func json(_ document: ReaderRequest.Document) -> JSONValue {
     let spaces = document.itemsRequest.nameSpaces.map { space in
-      JSONText.Member(
+      JSONValue.Member(
         space.nameSpace,
         .object(space.elements.map { .init($0.identifier, .bool($0.intentToRetain)) }))
     }

@@ -1,4 +1,5 @@
 import Issuer
+import JSON
 import Kernel
 import Mdoc
 
@@ -20,7 +21,7 @@ enum IssueCommand {
     let issued = try options.issue(under: existing)
     if existing == nil { try issuer.save(issued.trusted) }
     let store = CredentialStore(folder: folder)
-    var documents: [JSONText] = []
+    var documents: [JSONValue] = []
     for stored in issued.credentials {
       let path = try store.add(stored)
       documents.append(["file": .string(path), "docType": .string(stored.credential.docType)])
@@ -31,7 +32,7 @@ enum IssueCommand {
     if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
     if arguments.has("--json") {
       console.data(
-        JSONText.object([
+        JSONValue.object([
           .init("documents", .array(documents)), .init("root", .string(issuer.certificatePath)),
           .init("expect", options.flaw.map { .string($0.expectation) } ?? .null),
         ]).text)

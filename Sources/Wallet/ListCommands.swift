@@ -4,6 +4,7 @@ import COSE
 import CivilTime
 import Crypto
 import Issuer
+import JSON
 import Kernel
 import Mdoc
 
@@ -18,7 +19,7 @@ enum ListCommand {
     let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
     let entries = try CredentialStore(folder: folder).entries()
     var status: Int32 = 0
-    var lines: [JSONText] = []
+    var lines: [JSONValue] = []
     for entry in entries {
       switch entry.content {
       case .success(let stored):
@@ -34,7 +35,7 @@ enum ListCommand {
           folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
       }
     }
-    if arguments.has("--json") { console.data((["documents": .array(lines)] as JSONText).text) }
+    if arguments.has("--json") { console.data((["documents": .array(lines)] as JSONValue).text) }
     return status
   }
 }
@@ -56,7 +57,7 @@ enum ShowCommand {
     if let wanted, entries.isEmpty {
       throw CommandFailure(quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
     }
-    var documents: [JSONText] = []
+    var documents: [JSONValue] = []
     for entry in entries {
       switch entry.content {
       case .success(let stored):
@@ -71,7 +72,7 @@ enum ShowCommand {
           folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
       }
     }
-    if arguments.has("--json") { console.data((["documents": .array(documents)] as JSONText).text) }
+    if arguments.has("--json") { console.data((["documents": .array(documents)] as JSONValue).text) }
     return 0
   }
 }
@@ -84,16 +85,16 @@ enum QuirksCommand {
 
   private static func run(_ arguments: Arguments, console: Console) -> Int32 {
     if arguments.has("--json") {
-      let quirks = Quirk.allCases.map { quirk -> JSONText in
+      let quirks = Quirk.allCases.map { quirk -> JSONValue in
         [
           "name": .string(quirk.rawValue), "expect": .string(quirk.expectation),
           "parameter": quirk.parameter.map { .string($0.meaning) } ?? .null,
         ]
       }
-      let flaws = Flaw.allCases.map { flaw -> JSONText in
+      let flaws = Flaw.allCases.map { flaw -> JSONValue in
         ["name": .string(flaw.rawValue), "expect": .string(flaw.expectation)]
       }
-      console.data((["quirks": .array(quirks), "flaws": .array(flaws)] as JSONText).text)
+      console.data((["quirks": .array(quirks), "flaws": .array(flaws)] as JSONValue).text)
       return 0
     }
     let names = Quirk.allCases.map { $0.rawValue + ($0.parameter == nil ? "" : "=N") }
