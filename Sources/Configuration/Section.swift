@@ -24,9 +24,11 @@ struct Section {
     self.findings = findings
   }
 
-  var line: Int { table?.line ?? 0 }
+  /// Where the table begins; 0 for the root and where there is none.
+  var line: Int { path.isEmpty ? 0 : table?.line ?? 0 }
 
-  func fullKey(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+  /// The key with its path; the path itself for an empty key.
+  func fullKey(_ key: String) -> String { path.isEmpty ? key : key.isEmpty ? path : "\(path).\(key)" }
 
   func report(_ key: String, line: Int, _ problem: String, _ remedy: String) {
     findings.errors.append(
