@@ -80,6 +80,8 @@ struct Section {
   func finish() {
     guard case .table(let members) = table?.content else { return }
     for (key, value) in members where !known.contains(key) {
+      // A file of tens of thousands of keys is no mistake of typing: the first hundred problems say enough.
+      if findings.errors.count >= 100 { return }
       report(key, line: value.line, "unknown key", Section.suggestion(for: key, among: known))
     }
   }

@@ -65,6 +65,12 @@ import Testing
     }
   }
 
+  @Test("a file of very many unknown keys is refused by its first hundred")
+  func manyKeys() {
+    let text = (0..<15_000).map { "k\($0) = 1\n" }.joined()
+    #expect(errors(text + minimal).count == 100)
+  }
+
   @Test("a megabyte of brackets is refused for its size")
   func megabyte() {
     for text in ["[", "]", "{", "[]", "a", "\"", "#"] {
