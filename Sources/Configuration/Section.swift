@@ -24,9 +24,11 @@ struct Section {
     self.findings = findings
   }
 
-  var line: Int { table?.line ?? 0 }
+  /// Where the table begins; 0 for the root and where there is none.
+  var line: Int { path.isEmpty ? 0 : table?.line ?? 0 }
 
-  func fullKey(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+  /// The key with its path; the path itself for an empty key.
+  func fullKey(_ key: String) -> String { path.isEmpty ? key : key.isEmpty ? path : "\(path).\(key)" }
 
   func report(_ key: String, line: Int, _ problem: String, _ remedy: String) {
     findings.errors.append(
@@ -78,6 +80,8 @@ struct Section {
   func finish() {
     guard case .table(let members) = table?.content else { return }
     for (key, value) in members where !known.contains(key) {
+      // A file of tens of thousands of keys is no mistake of typing: the first hundred problems say enough.
+      if findings.errors.count >= 100 { return }
       report(key, line: value.line, "unknown key", Section.suggestion(for: key, among: known))
     }
   }

@@ -54,6 +54,23 @@ import Testing
     #expect(errors(text).map(\.problem) == ["nests deeper than 16 levels"])
   }
 
+  @Test("other characters that end lines elsewhere do not hide depth in a comment or string")
+  func lineEnds() {
+    let keys = "a" + String(repeating: ".a", count: 50_000) + " = 1\n"
+    for end in ["\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
+      for text in ["# x\(end)\(keys)", "x = 'a\(end)\(keys)", "x = \"a\(end)\(keys)"] {
+        // Refused for depth, for syntax, or read as one comment or string; never parsed as keys.
+        #expect(!errors(text).contains { $0.key.hasPrefix("a") }, "\(end.unicodeScalars.map(\.value))")
+      }
+    }
+  }
+
+  @Test("a file of very many unknown keys is refused by its first hundred")
+  func manyKeys() {
+    let text = (0..<15_000).map { "k\($0) = 1\n" }.joined()
+    #expect(errors(text + minimal).count == 100)
+  }
+
   @Test("a megabyte of brackets is refused for its size")
   func megabyte() {
     for text in ["[", "]", "{", "[]", "a", "\"", "#"] {
