@@ -67,19 +67,19 @@ struct GATTLinkClientTests {
         ("09152f00043000\(base)02000000", ["tx 08310040000328"]),
         ("09153100103200\(base)03000000", ["tx 042b002e00"]),
         ("05012b0000292c000129", ["tx 042d002e00"]), ("05012d000229", ["tx 122d000100"]), ("13", ["tx 0433004000"]),
-        ("05013300022934000328", ["tx 1233000100"]), ("13", ["tx 522a0001", "started 23 9"]),
+        ("05013300022934000328", ["tx 1233000100"]), ("13", ["tx 522a0001", "started 23 10"]),
       ])
   }
 
   @Test("a wallet compares Ident before it subscribes, in six round trips")
-  func ident() {
+  func identity() {
     let declarations = """
       09150800140900\(base)050000000b00040c00\(base)060000000d00100e00\(base)07000000\
       1000021100\(base)08000000
       """
     for (value, expected) in [
-      (identValue.hex, "tx 120a000100"), (String(identValue.hex.dropLast(2)), "finished identMismatch"),
-      (String(identValue.hex.dropLast(2)) + "ae", "finished identMismatch"), ("", "finished identMismatch"),
+      (ident.hex, "tx 120a000100"), (String(ident.hex.dropLast(2)), "finished identMismatch"),
+      (String(ident.hex.dropLast(2)) + "ae", "finished identMismatch"), ("", "finished identMismatch"),
     ] {
       var bench = wallet()
       #expect(bench.feed(.connected) == ["tx 020502"])
@@ -280,5 +280,3 @@ struct GATTLinkClientTests {
     #expect(bench.feed(.disconnected) == ["finished linkLost"])
   }
 }
-
-private let identValue = BluetoothTests.ident
