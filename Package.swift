@@ -71,6 +71,7 @@ let package = Package(
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("JSON", ["CJansson"]),
+    edge("Commands", ["Kernel"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
@@ -82,7 +83,7 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
+        "Commands", "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
         "MdocSession", "Issuer",
       ]),
 
@@ -97,11 +98,11 @@ let package = Package(
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
         "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
-    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Wallet"]),
-    .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet"]),
+    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
+    .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -126,6 +127,7 @@ let package = Package(
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
     tests("Kernel", ["CLinux"]),
     tests("JSON"),
+    tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
@@ -145,7 +147,7 @@ let package = Package(
         "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
         "Configuration", "Issuer", "Wallet",
       ]),
-    tests("ReaderCommands", ["Kernel", "TrustStore", "Bytes", "Crypto", "Trust", "Issuer", "Wallet"]),
+    tests("ReaderCommands", ["Commands", "Kernel", "TrustStore", "Bytes", "Crypto", "Trust", "Issuer", "Wallet"]),
   ],
   cxxLanguageStandard: .cxx17
 )

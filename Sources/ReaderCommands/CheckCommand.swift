@@ -1,16 +1,16 @@
 import Appliance
 import CivilTime
+import Commands
 import Crypto
 import JSON
 import Kernel
 import TrustStore
-import Wallet
 
 /// `check`: configuration, trust, board and clock as a list of pass and fail, each fail with its remedy.
 enum CheckCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "check", summary: "Check configuration, board, trust, devices and clock; say what to do about each fault.",
-    usage: "check [--config FILE] [--json]", options: [Site.option, ReaderCommands.json], operandLimit: 0,
+    usage: "check [--config FILE] [--json]", options: [Site.option, .json], operandLimit: 0,
     run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {

@@ -1,5 +1,6 @@
 import Appliance
 import CivilTime
+import Commands
 import Configuration
 import Glibc
 import Kernel
@@ -7,11 +8,10 @@ import Panel
 import Policy
 import ReaderCore
 import TrustStore
-import Wallet
 
 /// `demo`: the whole reader on the simulated board with five visitors, each with its own wallet process.
 enum DemoCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "demo", summary: "Show the whole reader at work: five visitors with wallets of their own, no hardware.",
     usage: "demo [--wallet-program FILE]",
     options: [

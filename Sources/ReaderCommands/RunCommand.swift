@@ -1,10 +1,10 @@
 import Appliance
+import Commands
 import Kernel
-import Wallet
 
 /// `run`: serves visitors until it is told to stop.
 enum RunCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "run", summary: "Serve visitors until SIGTERM or SIGINT; SIGHUP loads the trusted certificates again.",
     usage: "run [--config FILE]", options: [Site.option], operandLimit: 0, run: { try run($0, console: $1) })
 

@@ -1,16 +1,16 @@
 import Bytes
+import Commands
 import JSON
 import Kernel
 import Mdoc
 import Pictures
 import QRScan
-import Wallet
 
 /// `scan`: looks for codes in a picture, as the reader does, and says what they are.
 enum ScanCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "scan", summary: "Look for codes in a picture (PNG or PGM) and say what they are.",
-    usage: "scan FILE [--json]", options: [ReaderCommands.json], operandLimit: 1, run: { try run($0, console: $1) })
+    usage: "scan FILE [--json]", options: [.json], operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let path = arguments.operands.first else {

@@ -1,9 +1,9 @@
 import Appliance
+import Commands
 import Configuration
 import Kernel
 import Policy
 import TrustStore
-import Wallet
 
 /// A configuration or board file that stops the start: every problem with its line and remedy. The exit status is 2.
 struct ConfigurationFailure: Error, Equatable {

@@ -1,12 +1,12 @@
+import Commands
 import JSON
 import Kernel
-import Wallet
 
 /// `status`: what the running reader says about itself.
 enum StatusCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "status", summary: "Say what the running reader is doing.", usage: "status [--config FILE] [--json]",
-    options: [Site.option, ReaderCommands.json], operandLimit: 0, run: { try run($0, console: $1) })
+    options: [Site.option, .json], operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     let path = try Site(arguments).statusFile

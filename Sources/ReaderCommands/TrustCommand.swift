@@ -1,22 +1,22 @@
 import Appliance
 import Bytes
 import CivilTime
+import Commands
 import Crypto
 import JSON
 import Kernel
 import TrustStore
-import Wallet
 
 /// `trust add|list|show|remove`: the certificates this reader believes.
 enum TrustCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "trust", summary: "Add, list, show or remove the certificates this reader trusts.",
     usage: "trust add FILE|- [--doc-type TYPE]... [--signer] | list | show FINGERPRINT | remove FINGERPRINT",
     options: [
       CommandOption("--trust", "DIR", "the folder of certificates (default: that of the configuration)"),
       CommandOption("--doc-type", "TYPE", repeatable: true, "the root may sign for this type only; may be repeated"),
       CommandOption("--signer", "trust the certificate as a document signer itself, not as an issuer root"),
-      Site.option, ReaderCommands.json,
+      Site.option, .json,
     ], operandLimit: 2, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {

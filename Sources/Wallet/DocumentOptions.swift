@@ -1,6 +1,7 @@
 import Bytes
 import CBOR
 import CivilTime
+import Commands
 import Crypto
 import Issuer
 import Kernel

@@ -1,5 +1,6 @@
 import Bluetooth
 import Bytes
+import Commands
 import Crypto
 import Glibc
 import JSON

@@ -1,3 +1,4 @@
+import Commands
 import Issuer
 import JSON
 import Kernel
@@ -5,12 +6,12 @@ import Mdoc
 
 /// `issue`: makes documents of a test issuer and keeps them in a folder.
 enum IssueCommand {
-  static let verb = WalletCommands.Verb(
+  static let verb = Verb(
     name: "issue", summary: "Make a test document and keep it in a folder.",
     usage: "issue --wallet DIR [OPTIONS]",
     options: [
       CommandOption("--wallet", "DIR", "the folder; it keeps its test issuer in DIR/issuer, made when it is not there")
-    ] + DocumentOptions.options + [WalletCommands.json],
+    ] + DocumentOptions.options + [.json],
     operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {

@@ -2,6 +2,7 @@ import Bytes
 import CBOR
 import COSE
 import CivilTime
+import Commands
 import Crypto
 import Issuer
 import JSON
@@ -10,9 +11,9 @@ import Mdoc
 
 /// `list`: the documents in a folder.
 enum ListCommand {
-  static let verb = WalletCommands.Verb(
+  static let verb = Verb(
     name: "list", summary: "List the documents in a folder.", usage: "list --wallet DIR [--json]",
-    options: [CommandOption("--wallet", "DIR", "the folder"), WalletCommands.json], operandLimit: 0,
+    options: [CommandOption("--wallet", "DIR", "the folder"), .json], operandLimit: 0,
     run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
@@ -42,12 +43,12 @@ enum ListCommand {
 
 /// `show`: one document, or all of a folder, without values unless they are asked for.
 enum ShowCommand {
-  static let verb = WalletCommands.Verb(
+  static let verb = Verb(
     name: "show", summary: "Show what is in the documents of a folder.",
     usage: "show --wallet DIR [FILE] [--show-values] [--json]",
     options: [
       CommandOption("--wallet", "DIR", "the folder"),
-      CommandOption("--show-values", "print element values, not only their names and kinds"), WalletCommands.json,
+      CommandOption("--show-values", "print element values, not only their names and kinds"), .json,
     ], operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
@@ -79,9 +80,9 @@ enum ShowCommand {
 
 /// `quirks`: every way to misbehave, with what a good reader makes of it.
 enum QuirksCommand {
-  static let verb = WalletCommands.Verb(
+  static let verb = Verb(
     name: "quirks", summary: "List the quirks and flaws, each with what a good reader finds.",
-    usage: "quirks [--json]", options: [WalletCommands.json], operandLimit: 0, run: { run($0, console: $1) })
+    usage: "quirks [--json]", options: [.json], operandLimit: 0, run: { run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) -> Int32 {
     if arguments.has("--json") {

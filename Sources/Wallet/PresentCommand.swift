@@ -1,4 +1,5 @@
 import Bytes
+import Commands
 import Crypto
 import Issuer
 import Kernel
@@ -7,7 +8,7 @@ import Pictures
 
 /// `present`: shows a code, answers one reader, and says how it went.
 enum PresentCommand {
-  static let verb = WalletCommands.Verb(
+  static let verb = Verb(
     name: "present", summary: "Show a QR code and answer one reader over the simulated air.",
     usage: "present --air DIR [--wallet DIR] [OPTIONS]",
     options: [
@@ -25,7 +26,7 @@ enum PresentCommand {
       CommandOption("--no", "refuse without asking"),
       CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
       CommandOption("--timeout", "SECONDS", "wait this long for each step of the reader, 1 to 3600 (default 120)"),
-      WalletCommands.json,
+      .json,
     ] + DocumentOptions.options,
     operandLimit: 0, run: { try run($0, console: $1) })
 

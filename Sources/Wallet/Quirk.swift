@@ -1,3 +1,5 @@
+import Commands
+
 /// One way for the wallet to misbehave. The raw value is the name on the command line.
 ///
 /// Names of session, response, document and device quirks are those of the reference peer, so that both wallets

@@ -1,5 +1,5 @@
+import Commands
 import Glibc
 import ReaderCommands
-import Wallet
 
 exit(ReaderCommands.run(Array(CommandLine.arguments.dropFirst()), console: .standard(program: "mdoc-reader")))

@@ -1,4 +1,4 @@
 import Glibc
 import Wallet
 
-exit(WalletCommands.run(Array(CommandLine.arguments.dropFirst()), console: .standard()))
+exit(WalletCommands.run(Array(CommandLine.arguments.dropFirst()), console: .standard(program: "mdoc-wallet")))

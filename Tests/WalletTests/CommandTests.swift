@@ -1,3 +1,4 @@
+import Commands
 import Crypto
 import Foundation
 import Issuer

@@ -7,13 +7,13 @@ package final class Console {
   /// The program that speaks, in front of its failures.
   private let program: String
   /// The descriptor that answers of the person in front of it come from; it stays its owner's.
-  let input: CInt
+  package let input: CInt
 
   /// - Parameters:
   ///   - input: where consent is read from; standard input unless told otherwise.
   ///   - write: takes text and whether it is data.
   package init(
-    program: String = "mdoc-wallet", input: CInt = 0, _ write: @escaping (_ text: String, _ isData: Bool) -> Void
+    program: String, input: CInt = 0, _ write: @escaping (_ text: String, _ isData: Bool) -> Void
   ) {
     self.program = program
     self.input = input
@@ -21,7 +21,7 @@ package final class Console {
   }
 
   /// The process's own standard output and error, unbuffered: a reader at the other end of a pipe sees each line.
-  package static func standard(program: String = "mdoc-wallet") -> Console {
+  package static func standard(program: String) -> Console {
     Console(program: program) { text, isData in
       var rest = Array(text.utf8)[...]
       while !rest.isEmpty {
