@@ -3,6 +3,9 @@ import Testing
 
 @testable import Crypto
 
+/// Consecutive byte values. A closure in the arguments of a test would stop the compiler of Swift 6.0.3.
+private func counting(_ values: ClosedRange<UInt8>) -> String { Array(values).hex }
+
 @Suite struct SymmetricTests {
   @Test(
     "the figures of RFC 5869 appendix A come out, secret input or not",
@@ -12,7 +15,7 @@ import Testing
         "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
       ),
       (
-        (0...0x4f).map { UInt8($0) }.hex, (0x60...0xaf).map { UInt8($0) }.hex, (0xb0...0xff).map { UInt8($0) }.hex,
+        counting(0...0x4f), counting(0x60...0xaf), counting(0xb0...0xff),
         "b11e398dc80327a1c8e7f78c596a49344f012eda2d4efad8a050cc4c19afa97c59045a99cac7827271cb41c65e590e09da3275600c2f09"
           + "b8367793a9aca3db71cc30c58179ec3e87c14c01d5c1f3434f1d87"
       ),
@@ -46,7 +49,7 @@ import Testing
         "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
       ),
       (
-        (1...25).map { UInt8($0) }.hex, [UInt8](repeating: 0xcd, count: 50),
+        counting(1...25), [UInt8](repeating: 0xcd, count: 50),
         "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
       ),
       (
