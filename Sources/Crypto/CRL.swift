@@ -27,7 +27,7 @@ package final class CertificateRevocationList: Sendable {
     guard let signedPart = SignedPart(Array(der)[...]) else { throw .malformed }
     var reader = signedPart.content
     if let version = reader.next(DERTag.integer), !version.content.elementsEqual([1]) { throw .malformed }
-    guard let algorithm = reader.next(DERTag.sequence),
+    guard let algorithm = reader.next(DERTag.sequence), algorithm.algorithmIdentifier != nil,
       let issuer = reader.next(DERTag.sequence).flatMap({ DistinguishedName(encoded: $0.encoded) }),
       let start = reader.nextTime()
     else { throw .malformed }
@@ -76,14 +76,22 @@ private struct SerialTable: Sendable {
   /// From the entries of a list; nil when one cannot be read.
   init?(revoked bytes: ByteView) {
     var starts: [UInt32] = []
-    var reader = DERReader(bytes)
-    while !reader.isAtEnd {
-      guard var entry = reader.next(DERTag.sequence)?.reader, let serial = entry.next(DERTag.integer),
-        !serial.content.isEmpty, entry.nextTime() != nil
+    var position = bytes.startIndex
+    while position < bytes.endIndex {
+      guard let entry = DERReader.extent(in: bytes, at: position, before: bytes.endIndex),
+        entry.tag == DERTag.sequence,
+        let serial = DERReader.extent(in: bytes, at: entry.contentStart, before: entry.end),
+        serial.tag == DERTag.integer, serial.contentStart < serial.end,
+        let date = DERReader.extent(in: bytes, at: serial.end, before: entry.end),
+        date.tag == DERTag.utcTime || date.tag == DERTag.generalizedTime
       else { return nil }
-      _ = entry.next(DERTag.sequence)
-      guard entry.isAtEnd else { return nil }
-      starts.append(UInt32(serial.encoded.startIndex - bytes.startIndex + 1))
+      if date.end < entry.end {
+        guard let extensions = DERReader.extent(in: bytes, at: date.end, before: entry.end),
+          extensions.tag == DERTag.sequence, extensions.end == entry.end
+        else { return nil }
+      }
+      starts.append(UInt32(entry.contentStart - bytes.startIndex + 1))
+      position = entry.end
     }
     var size = 2
     while size < 2 * starts.count { size *= 2 }
@@ -112,8 +120,9 @@ private struct SerialTable: Sendable {
   }
 
   private static func serial(at start: UInt32, in bytes: ByteView) -> ByteView {
-    var reader = DERReader(bytes[(bytes.startIndex + Int(start) - 1)...])
-    return reader.next()?.content ?? []
+    let position = bytes.startIndex + Int(start) - 1
+    guard let serial = DERReader.extent(in: bytes, at: position, before: bytes.endIndex) else { return [] }
+    return bytes[serial.contentStart..<serial.end]
   }
 
   /// Seeded in each process, so that no list can be made for collisions.

@@ -31,8 +31,7 @@ package final class Certificate: Sendable {
   package let subject: DistinguishedName
   package let notBefore: UnixTime
   package let notAfter: UnixTime
-  /// SubjectPublicKeyInfo as received.
-  package let publicKeyInfo: ByteView
+  private let publicKeyInfo: PublicKeyInfo
   /// The algorithm outside the signed part, which the signature was made with.
   package let signatureAlgorithm: OID
   /// Whether the algorithm inside the signed part is the same, parameters included.
@@ -60,11 +59,12 @@ package final class Certificate: Sendable {
     var reader = signedPart.content
     guard let version = readVersion(&reader), let serial = reader.next(DERTag.integer),
       let serialNumber = SerialNumber(derContent: serial.content), let algorithm = reader.next(DERTag.sequence),
+      algorithm.algorithmIdentifier != nil,
       let issuer = reader.next(DERTag.sequence).flatMap({ DistinguishedName(encoded: $0.encoded) }),
       var validity = reader.next(DERTag.sequence)?.reader, let start = validity.nextTime(),
       let end = validity.nextTime(), validity.isAtEnd,
       let subject = reader.next(DERTag.sequence).flatMap({ DistinguishedName(encoded: $0.encoded) }),
-      let publicKeyInfo = reader.next(DERTag.sequence)
+      let publicKeyInfo = reader.next(DERTag.sequence).flatMap(PublicKeyInfo.init)
     else { throw .malformed }
     // Unique identifiers of version 2, which nothing uses.
     _ = reader.next(DERTag.context(1, constructed: false))
@@ -80,7 +80,7 @@ package final class Certificate: Sendable {
     self.subject = subject
     self.notBefore = notBefore
     self.notAfter = notAfter
-    self.publicKeyInfo = publicKeyInfo.encoded
+    self.publicKeyInfo = publicKeyInfo
     self.extensions = extensions
     signatureAlgorithm = signedPart.algorithm
     algorithmsAgree = algorithm.encoded == signedPart.algorithmIdentifier
@@ -102,7 +102,7 @@ package final class Certificate: Sendable {
   package var publicKey: Result<PublicKey, CertificateKeyFault> {
     key.withLock { key in
       if let key { return key }
-      let made = readPublicKey(publicKeyInfo)
+      let made = publicKeyInfo.key()
       key = made
       return made
     }

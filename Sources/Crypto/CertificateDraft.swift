@@ -190,8 +190,6 @@ package struct RevocationListDraft: Sendable {
   }
 }
 
-
-
 extension SerialNumber {
   /// Two's complement in the fewest octets.
   var derContent: [UInt8] {

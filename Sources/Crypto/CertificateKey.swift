@@ -14,19 +14,55 @@ package enum CertificateKeyFault: String, Error, Hashable, Sendable {
   case invalidPoint
 }
 
-/// The key of a SubjectPublicKeyInfo (RFC 5280, RFC 5480, RFC 8410).
-func readPublicKey(_ info: ByteView) -> Result<PublicKey, CertificateKeyFault> {
-  guard var reader = DERReader.only(DERTag.sequence, in: info)?.reader,
-    var algorithm = reader.next(DERTag.sequence)?.reader, let kind = algorithm.next(DERTag.objectIdentifier),
-    let bits = reader.next(DERTag.bitString)?.content, bits.first == 0, reader.isAtEnd
-  else { return .failure(.invalidPoint) }
-  let parameters = algorithm.next()
-  let point = bits.dropFirst()
-  switch OID(encoded: kind.content) {
-  case ecPublicKey: return readPoint(point, parameters: parameters)
-  case edwards25519 where parameters == nil && algorithm.isAtEnd: return key { try PublicKey(curve: .ed25519, raw: point) }
-  case edwards448 where parameters == nil && algorithm.isAtEnd: return key { try PublicKey(curve: .ed448, raw: point) }
-  case let other: return .failure(other.encoded.starts(with: pkcs1.encoded) ? .rsa : .unsupportedAlgorithm)
+/// A SubjectPublicKeyInfo (RFC 5280, RFC 5480, RFC 8410) in its parts.
+struct PublicKeyInfo: Sendable {
+  private let algorithm: OID
+  private let parameters: DERReader.Element?
+  private let bits: ByteView
+
+  /// Nil when it is not of this shape.
+  init?(_ info: DERReader.Element) {
+    var reader = info.reader
+    guard let identifier = reader.next(DERTag.sequence), let algorithm = identifier.algorithmIdentifier,
+      let bits = reader.next(DERTag.bitString)?.content, bits.first == 0, reader.isAtEnd
+    else { return nil }
+    var parts = identifier.reader
+    _ = parts.next()
+    self.algorithm = algorithm
+    parameters = parts.next()
+    self.bits = bits.dropFirst()
+  }
+
+  /// The key, made and checked by OpenSSL, or why there is none.
+  func key() -> Result<PublicKey, CertificateKeyFault> {
+    switch algorithm {
+    case ecPublicKey: return point()
+    case edwards25519 where parameters == nil: return key { try PublicKey(curve: .ed25519, raw: bits) }
+    case edwards448 where parameters == nil: return key { try PublicKey(curve: .ed448, raw: bits) }
+    default: return .failure(algorithm.encoded.starts(with: pkcs1.encoded) ? .rsa : .unsupportedAlgorithm)
+    }
+  }
+
+  private func point() -> Result<PublicKey, CertificateKeyFault> {
+    guard let parameters else { return .failure(.unsupportedCurve) }
+    if parameters.tag == DERTag.sequence { return .failure(.explicitParameters) }
+    guard parameters.tag == DERTag.objectIdentifier, let curve = curves[OID(encoded: parameters.content)] else {
+      return .failure(.unsupportedCurve)
+    }
+    switch bits.first {
+    case 4:
+      let coordinates = bits.dropFirst()
+      guard coordinates.count == 2 * curve.fieldSize else { return .failure(.invalidPoint) }
+      return key {
+        try PublicKey(curve: curve, x: coordinates.prefix(curve.fieldSize), y: coordinates.suffix(curve.fieldSize))
+      }
+    case 2, 3, 6, 7: return .failure(.compressedPoint)
+    default: return .failure(.invalidPoint)
+    }
+  }
+
+  private func key(_ make: () throws -> PublicKey) -> Result<PublicKey, CertificateKeyFault> {
+    (try? make()).map { .success($0) } ?? .failure(.invalidPoint)
   }
 }
 
@@ -40,25 +76,3 @@ private let curves: [OID: Curve] = [
   Curve.brainpoolP320r1.oid: .brainpoolP320r1, Curve.brainpoolP384r1.oid: .brainpoolP384r1,
   Curve.brainpoolP512r1.oid: .brainpoolP512r1,
 ]
-
-private func readPoint(_ point: ByteView, parameters: DERReader.Element?) -> Result<PublicKey, CertificateKeyFault> {
-  guard let parameters else { return .failure(.unsupportedCurve) }
-  if parameters.tag == DERTag.sequence { return .failure(.explicitParameters) }
-  guard parameters.tag == DERTag.objectIdentifier, let curve = curves[OID(encoded: parameters.content)] else {
-    return .failure(.unsupportedCurve)
-  }
-  switch point.first {
-  case 4:
-    let coordinates = point.dropFirst()
-    guard coordinates.count == 2 * curve.fieldSize else { return .failure(.invalidPoint) }
-    return key {
-      try PublicKey(curve: curve, x: coordinates.prefix(curve.fieldSize), y: coordinates.suffix(curve.fieldSize))
-    }
-  case 2, 3, 6, 7: return .failure(.compressedPoint)
-  default: return .failure(.invalidPoint)
-  }
-}
-
-private func key(_ make: () throws -> PublicKey) -> Result<PublicKey, CertificateKeyFault> {
-  (try? make()).map { .success($0) } ?? .failure(.invalidPoint)
-}

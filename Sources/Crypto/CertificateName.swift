@@ -99,11 +99,12 @@ package struct DistinguishedName: Sendable {
     package let type: OID
     /// The DER tag of the value: 12 UTF8String, 19 PrintableString, and so on.
     package let stringTag: UInt8
-    /// The value as text; bytes that are no text of their type are replaced, values of other types are empty.
+    /// The value as text; empty for a value that is no string.
     package let text: String
     /// Which relative name it belongs to, counted from 0; attributes of a multi-valued one share the number.
     package let relativeName: Int
     let raw: ByteView
+    let isText: Bool
   }
 
   /// The DER of the name as received.
@@ -111,7 +112,7 @@ package struct DistinguishedName: Sendable {
   /// The attributes in the order of the certificate.
   package let attributes: [Attribute]
 
-  /// Nil when the bytes are no name.
+  /// Nil when the bytes are no name, a value in it is no string, or is no text of its type.
   init?(encoded: ByteView) {
     guard let sequence = DERReader.only(DERTag.sequence, in: encoded) else { return nil }
     var attributes: [Attribute] = []
@@ -124,10 +125,14 @@ package struct DistinguishedName: Sendable {
         guard var pair = set.next(DERTag.sequence)?.reader, let type = pair.next(DERTag.objectIdentifier),
           let value = pair.next(), pair.isAtEnd
         else { return nil }
+        let text = directoryText(value.content, tag: value.tag)
+        // Bit strings (unique identifiers) are the only other type that names have.
+        if case .some(nil) = text { return nil }
+        if text == nil, value.tag != DERTag.bitString { return nil }
         attributes.append(
           Attribute(
-            type: OID(encoded: type.content), stringTag: value.tag,
-            text: directoryText(value.content, tag: value.tag) ?? "", relativeName: number, raw: value.content))
+            type: OID(encoded: type.content), stringTag: value.tag, text: (text ?? nil) ?? "", relativeName: number,
+            raw: value.content, isText: text != nil))
       }
       number += 1
     }
@@ -151,10 +156,9 @@ package struct DistinguishedName: Sendable {
     var relativeNames: [[[UInt8]]] = []
     var previous = -1
     for attribute in attributes {
-      let isText = directoryText(attribute.raw, tag: attribute.stringTag) != nil
-      let value = isText ? foldedText(attribute.text) : Array(attribute.raw)
+      let value = attribute.isText ? foldedText(attribute.text) : Array(attribute.raw)
       let pair = DER.sequence(
-        DER.objectIdentifier(attribute.type), DER.element(isText ? 0x0C : attribute.stringTag & 0xDF, value))
+        DER.objectIdentifier(attribute.type), DER.element(attribute.isText ? 0x0C : attribute.stringTag & 0xDF, value))
       if attribute.relativeName == previous {
         relativeNames[relativeNames.count - 1].append(pair)
       } else {
@@ -185,8 +189,7 @@ extension DistinguishedName: CustomStringConvertible {
       previous = attribute.relativeName
       text += attributeNames[attribute.type] ?? attribute.type.description
       text += "="
-      let isText = directoryText(attribute.raw, tag: attribute.stringTag) != nil
-      text += isText ? escaped(attribute.text) : "#\(attribute.raw.hex)"
+      text += attribute.isText ? escaped(attribute.text) : "#\(attribute.raw.hex)"
     }
     return text
   }
@@ -233,25 +236,25 @@ private func foldedText(_ text: String) -> [UInt8] {
   return Array(result.utf8)
 }
 
-/// The text of an ASN.1 string type, nil for a tag that is none.
-private func directoryText(_ bytes: ByteView, tag: UInt8) -> String? {
+/// What a value is as text: nil for a type that is no string, `.some(nil)` for bytes that are no text of their type.
+private func directoryText(_ bytes: ByteView, tag: UInt8) -> String?? {
   switch tag {
-  case 12, 18, 19, 22, 26:  // UTF8String, NumericString, PrintableString, IA5String, VisibleString
-    return String(decoding: bytes, as: UTF8.self)
-  case 20:  // TeletexString, in practice Latin-1
+  case 12:  // UTF8String
+    return .some(String(validating: bytes, as: UTF8.self))
+  case 18, 19, 20, 22, 26:  // NumericString, PrintableString, TeletexString, IA5String, VisibleString: as Latin-1
     return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   case 28, 30:  // UniversalString, BMPString: big-endian units of 4 and 2 bytes
     let size = tag == 28 ? 4 : 2
+    guard bytes.count.isMultiple(of: size) else { return .some(nil) }
     var scalars = String.UnicodeScalarView()
     var unit: UInt32 = 0
     for (index, byte) in bytes.enumerated() {
       unit = unit << 8 | UInt32(byte)
-      if index % size == size - 1 {
-        scalars.append(Unicode.Scalar(unit) ?? "\u{FFFD}")
-        unit = 0
-      }
+      guard index % size == size - 1 else { continue }
+      guard let scalar = Unicode.Scalar(unit) else { return .some(nil) }
+      scalars.append(scalar)
+      unit = 0
     }
-    if !bytes.count.isMultiple(of: size) { scalars.append("\u{FFFD}") }
     return String(scalars)
   default: return nil
   }

@@ -25,25 +25,30 @@ package enum PEM {
     return result + "-----END \(label)-----\n"
   }
 
-  /// Every block in a text, in order; text around and between them is skipped.
-  package static func blocks(in text: some StringProtocol) throws(Violation) -> [Block] {
+  /// Every block in a text, in order; text around and between them is skipped, of whatever encoding it is.
+  package static func blocks(in text: [UInt8]) throws(Violation) -> [Block] {
     var blocks: [Block] = []
-    var open: (label: String, line: Int, body: String)?
+    var open: (label: ByteView, line: Int, body: [UInt8])?
     var number = 0
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+    var rest = text[...]
+    while !rest.isEmpty {
       number += 1
-      let content = trimmed(line)
-      if let label = enclosed(content, "-----BEGIN ") {
+      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+      let line = trimmed(rest[..<end])
+      rest = end == rest.endIndex ? [] : rest[(end + 1)...]
+      if let label = enclosed(line, begin) {
         if let open { throw .unterminated(line: open.line) }
-        open = (label, number, "")
+        open = (label, number, [])
       } else if let current = open {
-        if let label = enclosed(content, "-----END ") {
+        if let label = enclosed(line, finish) {
           guard label == current.label else { throw .unterminated(line: current.line) }
-          guard let bytes = try? Base64.standard.decode(current.body) else { throw .notBase64(line: current.line) }
-          blocks.append(Block(label: label, bytes: bytes))
+          guard let bytes = try? Base64.standard.decode(String(decoding: current.body, as: UTF8.self)) else {
+            throw .notBase64(line: current.line)
+          }
+          blocks.append(Block(label: String(decoding: label, as: UTF8.self), bytes: bytes))
           open = nil
         } else {
-          open?.body += content
+          open?.body += line
         }
       }
     }
@@ -51,15 +56,27 @@ package enum PEM {
     return blocks
   }
 
-  private static func enclosed(_ line: String, _ start: String) -> String? {
-    guard line.hasPrefix(start), line.hasSuffix("-----"), line.utf8.count > start.utf8.count + 5 else { return nil }
-    return String(line.dropFirst(start.count).dropLast(5))
+  /// Every block in a text.
+  package static func blocks(in text: some StringProtocol) throws(Violation) -> [Block] {
+    try blocks(in: Array(text.utf8))
   }
 
-  private static func trimmed(_ line: some StringProtocol) -> String {
+  private static let begin = Array("-----BEGIN ".utf8)
+  private static let finish = Array("-----END ".utf8)
+  private static let dashes = Array("-----".utf8)
+
+  private static func enclosed(_ line: ByteView, _ start: [UInt8]) -> ByteView? {
+    guard line.count > start.count + 5, line.starts(with: start), line.suffix(5).elementsEqual(dashes) else {
+      return nil
+    }
+    return line.dropFirst(start.count).dropLast(5)
+  }
+
+  private static func trimmed(_ line: ByteView) -> ByteView {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
-    let start = Array(line.utf8.drop(while: isBlank))
-    let end = start.lastIndex { !isBlank($0) } ?? -1
-    return String(decoding: start[...end], as: UTF8.self)
+    guard let start = line.firstIndex(where: { !isBlank($0) }), let end = line.lastIndex(where: { !isBlank($0) }) else {
+      return []
+    }
+    return line[start...end]
   }
 }

@@ -45,13 +45,13 @@ struct SignedPart: Sendable {
   init?(_ encoded: ByteView) {
     guard DERReader.isWellFormed(encoded), var reader = DERReader.only(DERTag.sequence, in: encoded)?.reader,
       let signed = reader.next(DERTag.sequence),
-      let algorithm = reader.next(DERTag.sequence), let identifier = algorithm.reader.first(DERTag.objectIdentifier),
+      let algorithm = reader.next(DERTag.sequence), let identifier = algorithm.algorithmIdentifier,
       let signature = reader.next(DERTag.bitString)?.content, signature.first == 0, reader.isAtEnd
     else { return nil }
     bytes = signed.encoded
     content = signed.reader
     algorithmIdentifier = algorithm.encoded
-    self.algorithm = OID(encoded: identifier.content)
+    self.algorithm = identifier
     self.signature = signature.dropFirst()
   }
 
@@ -88,6 +88,16 @@ extension SerialNumber {
       if !overflow { break }
     }
     self.init(magnitude: magnitude, isNegative: true)
+  }
+}
+
+extension DERReader.Element {
+  /// The identifier of an AlgorithmIdentifier: one, and at most one parameter.
+  var algorithmIdentifier: OID? {
+    var reader = reader
+    guard let identifier = reader.next(DERTag.objectIdentifier) else { return nil }
+    _ = reader.next()
+    return reader.isAtEnd ? OID(encoded: identifier.content) : nil
   }
 }
 

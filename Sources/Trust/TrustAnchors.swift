@@ -1,5 +1,6 @@
 import Bytes
 import Crypto
+import Synchronization
 
 /// An issuer root (IACA) that the site has decided to trust.
 package final class TrustAnchor: Sendable {
@@ -8,14 +9,22 @@ package final class TrustAnchor: Sendable {
   package let docTypes: Set<String>?
   /// Where it came from, for people: a file name, the name of a trust list.
   package let source: String
-  /// Check D6, which depends on nothing else.
-  package let profileFaults: [AnchorProfileFault]
+  private let faults = Mutex<[AnchorProfileFault]?>(nil)
 
   package init(_ certificate: Certificate, docTypes: Set<String>? = nil, source: String) {
     self.certificate = certificate
     self.docTypes = docTypes
     self.source = source
-    profileFaults = certificate.anchorProfileFaults
+  }
+
+  /// Check D6, made when it is first asked for: of ten thousand anchors a reader meets a few.
+  package var profileFaults: [AnchorProfileFault] {
+    faults.withLock { faults in
+      if let faults { return faults }
+      let found = certificate.anchorProfileFaults
+      faults = found
+      return found
+    }
   }
 
   func isAllowed(for docType: String) -> Bool { docTypes?.contains(docType) ?? true }

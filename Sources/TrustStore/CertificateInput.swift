@@ -19,10 +19,9 @@ package enum CertificateInput {
   package static func certificates(in input: [UInt8]) throws(Violation) -> [Certificate] {
     guard input.count <= maximumSize else { throw .tooLarge }
     var encoded: [[UInt8]] = []
-    let text = String(decoding: input, as: UTF8.self)
-    if text.utf8.count >= 11, text.contains("-----BEGIN ") {
+    if beginOfPEM(in: input) != nil {
       let blocks: [PEM.Block]
-      do { blocks = try PEM.blocks(in: text) } catch { throw .pem(error) }
+      do { blocks = try PEM.blocks(in: input) } catch { throw .pem(error) }
       encoded = blocks.filter { $0.label == "CERTIFICATE" || $0.label == "X509 CERTIFICATE" }.map(\.bytes)
       if encoded.isEmpty { throw .noCertificate(labels: blocks.map(\.label)) }
     } else if isDER(input) {
@@ -41,6 +40,18 @@ package enum CertificateInput {
       }
     }
     return certificates
+  }
+
+  private static let beginLine = Array("-----BEGIN ".utf8)
+
+  /// Where the first PEM block begins, when there is one.
+  static func beginOfPEM(in bytes: [UInt8]) -> Int? {
+    var rest = bytes[...]
+    while let place = rest.firstIndex(of: UInt8(ascii: "-")) {
+      if rest[place...].starts(with: beginLine) { return place }
+      rest = rest[(place + 1)...]
+    }
+    return nil
   }
 
   /// A SEQUENCE with a long length; "0" is also a base64 digit, but what follows is none.

@@ -78,10 +78,16 @@ extension StoredCertificate {
       throw .severalCertificates(certificates.count)
     }
     var docTypes: Set<String>?
-    for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-      if line.hasPrefix("-----BEGIN ") { break }
-      guard line.hasPrefix(docTypesLine.dropLast()) else { continue }
-      let names = line.dropFirst(docTypesLine.count - 1).split(separator: ",", omittingEmptySubsequences: false)
+    // Read generously: a line that is overlooked would let the root sign for everything.
+    let header = bytes.prefix(CertificateInput.beginOfPEM(in: bytes) ?? 0)
+    for line in header.split(separator: 0x0A) {
+      let words = String(decoding: line.drop { $0 != UInt8(ascii: "#") }, as: UTF8.self).lowercased()
+        .drop { $0 == "#" || $0.isWhitespace }
+      guard words.hasPrefix("doc types") || words.hasPrefix("doctypes"), line.contains(UInt8(ascii: ":")) else {
+        continue
+      }
+      let names = String(decoding: line.drop { $0 != UInt8(ascii: ":") }.dropFirst(), as: UTF8.self)
+        .split(separator: ",", omittingEmptySubsequences: false)
         .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
       guard names != ["all"] else { continue }
       guard names.allSatisfy(isDocType) else { throw .docTypes }

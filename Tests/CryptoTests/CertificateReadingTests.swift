@@ -25,7 +25,7 @@ struct CertificateReadingTests {
     #expect(!wanted || ours != nil, comment)
     guard let ours else { return }
     guard let theirs else {
-      Issue.record("OpenSSL does not read it: \(der.hex)")
+      Issue.record("OpenSSL does not read it: \(comment?.rawValue ?? "") \(der.hex)")
       return
     }
     #expect(X509_get_version(theirs) + 1 == ours.version, comment)

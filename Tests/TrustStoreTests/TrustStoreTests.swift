@@ -193,6 +193,17 @@ struct TrustStoreTests {
     #expect(throws: TrustStoreError.docType("")) { try store.add(certificate.encoded, docTypes: [], at: now) }
   }
 
+  @Test(
+    "a line of doc types counts however it is written",
+    arguments: [
+      "# doc types: x, y\n", "\n\n#Doc types : x,y\r\n", "\u{FEFF}# doc types: x ,y\n",
+      "text\n  ## DocTypes:\tx\n# doc types: y\n",
+    ])
+  func docTypesByHand(header: String) throws {
+    try folder.write(header + pem(try root()), to: "x.pem")
+    #expect(store.load().certificates.first?.docTypes == ["x", "y"])
+  }
+
   @Test("a prefix must name exactly one certificate")
   func prefixes() throws {
     var all: [String] = []
