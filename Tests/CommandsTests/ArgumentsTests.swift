@@ -1,6 +1,6 @@
-import Commands
 import Testing
-import Wallet
+
+@testable import Commands
 
 private let options = [
   CommandOption("--type", "KIND", repeatable: true, "kind"), CommandOption("--age", "N", "age"),
@@ -54,38 +54,56 @@ struct ArgumentsTests {
 
   @Test("name the nearest choice, or all of them")
   func choices() {
-    #expect(throws: UsageError("--quirk 'wrong-conter'", "no such value", hint: "did you mean wrong-counter?")) {
-      try Arguments.choice("wrong-conter", of: Quirk.self, for: "--quirk")
+    #expect(throws: UsageError("--x 'mediun'", "no such value", hint: "did you mean medium?")) {
+      try Arguments.choice("mediun", of: Level.self, for: "--x")
     }
     #expect(throws: UsageError("--x 'zzzz'", "no such value", hint: "one of low, medium, quartile, high")) {
-      try Arguments.choice("zzzz", of: QRCode.Correction.self, for: "--x")
+      try Arguments.choice("zzzz", of: Level.self, for: "--x")
     }
   }
 }
 
-@Suite("Quirk names")
-struct QuirkNameTests {
-  @Test("take a number where the quirk has one, and have aliases")
-  func parameters() throws {
-    var quirks = Quirks()
-    try quirks.insert(argument: "early-disconnect=30")
-    try quirks.insert(argument: "oversized-answer")
-    try quirks.insert(argument: "wrong-digest")
-    #expect(quirks.parameter(of: .earlyDisconnect) == 30 && quirks.parameter(of: .oversizedAnswer) == 5 << 20)
-    #expect(quirks.all == [.earlyDisconnect, .oversizedAnswer, .digestMismatch])
-  }
+private enum Level: String, CaseIterable {
+  case low
+  case medium
+  case quartile
+  case high
+}
+
+@Suite("A program of verbs")
+struct ProgramTests {
+  private struct Odd: Error {}
+
+  private let program = Program(
+    name: "prog", introduction: "Does things.\n",
+    verbs: [
+      Verb(name: "add", summary: "Add.", usage: "add N", options: [.json], operandLimit: 1) { arguments, console in
+        console.data("sum \(arguments.operands.first ?? "")")
+        return 0
+      },
+      Verb(name: "fail", summary: "Fail.", usage: "fail", options: [], operandLimit: 0) { _, _ in
+        throw CommandFailure("disk", "full", hint: "make room")
+      },
+      Verb(name: "odd", summary: "Odd.", usage: "odd", options: [], operandLimit: 0) { _, _ in throw Odd() },
+    ], explain: { $0 is Odd ? CommandFailure("odd", "strange", hint: "look") : nil })
 
   @Test(
-    "are refused with the reason",
+    "prints data on one stream, failures with a hint on the other, and says how it went",
     arguments: [
-      ("early-disconnect=101", "not a whole number from 0 to 100"),
-      ("early-disconnect=", "not a whole number from 0 to 100"),
-      ("silent=1", "this quirk takes no number"), ("nonsense", "no such value"),
-    ])
-  func refused(argument: String, why: String) {
-    var quirks = Quirks()
-    var found: String?
-    do throws(UsageError) { try quirks.insert(argument: argument) } catch { found = error.why }
-    #expect(found == why)
+      (["add", "2"], 0, "sum 2\n", ""),
+      (["fail"], 1, "", "prog: disk: full\nmake room\n"),
+      (["odd"], 1, "", "prog: odd: strange\nlook\n"),
+      (["ad"], 2, "", "prog: 'ad': no such verb\ndid you mean add?\n"),
+      ([], 2, "", "prog: verb: missing\none of add, fail, odd; see --help\n"),
+      (["add", "1", "2"], 2, "", "prog: '2': one argument too many\nsee --help for what this verb takes\n"),
+      (["add", "--help"], 0, "usage: prog add N\n\nAdd.\n\n  --json  print JSON for tools: one object, or one a line for each event\n  --help  print this help\n", ""),
+    ] as [([String], Int32, String, String)])
+  func streams(words: [String], status: Int32, out: String, err: String) {
+    var data = ""
+    var remarks = ""
+    let console = Console(program: "prog") { if $1 { data += $0 } else { remarks += $0 } }
+    #expect(program.run(words, console: console) == status)
+    #expect(data == out)
+    #expect(remarks == err)
   }
 }

@@ -11,7 +11,7 @@ private func run(_ words: String...) -> (status: Int32, out: String, err: String
   var out = ""
   var err = ""
   let status = WalletCommands.run(
-    words, console: Console { text, isData in if isData { out += text } else { err += text } })
+    words, console: Console(program: "mdoc-wallet") { text, isData in if isData { out += text } else { err += text } })
   return (status, out, err)
 }
 
@@ -61,7 +61,7 @@ struct CommandTests {
   func usage(words: [String], expected: String) {
     var err = ""
     var out = ""
-    let status = WalletCommands.run(words, console: Console { if $1 { out += $0 } else { err += $0 } })
+    let status = WalletCommands.run(words, console: Console(program: "mdoc-wallet") { if $1 { out += $0 } else { err += $0 } })
     #expect(status == 2 && out.isEmpty)
     #expect(err == expected)
   }
@@ -108,7 +108,7 @@ struct CommandTests {
       ["quirks", "--json"],
     ] {
       var out = ""
-      #expect(WalletCommands.run(words, console: Console { text, isData in if isData { out += text } }) == 0)
+      #expect(WalletCommands.run(words, console: Console(program: "mdoc-wallet") { text, isData in if isData { out += text } }) == 0)
       #expect(try JSONSerialization.jsonObject(with: Data(out.utf8)) is [String: Any])
     }
   }

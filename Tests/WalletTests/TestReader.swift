@@ -162,7 +162,7 @@ final class PresentingWallet: Sendable {
 
   init(_ words: [String], input: CInt = -1) {
     Thread.detachNewThread { [self] in
-      let console = Console(input: input) { text, isData in
+      let console = Console(program: "mdoc-wallet", input: input) { text, isData in
         self.lines.withLock { if isData { $0.out += text } else { $0.err += text } }
       }
       let status = WalletCommands.run(["present"] + words, console: console)
