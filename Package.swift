@@ -109,7 +109,7 @@ let package = Package(
     tests("Bytes"),
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
-    tests("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
+    tests("Crypto", ["Bytes", "CivilTime"]),
     tests("COSE", ["Bytes", "CBOR", "Crypto"]),
     tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),

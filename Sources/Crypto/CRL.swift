@@ -1,11 +1,13 @@
 internal import Bytes
+internal import COpenSSL
 package import CivilTime
 
 /// An X.509 certificate revocation list: what it says. Nothing in it has been verified.
 ///
-/// A million entries cost their bytes and four to eight bytes each for the look-up. Immutable.
-package final class CertificateRevocationList: Sendable {
-  /// Longest encoding accepted, in bytes: over a million entries with reasons.
+/// `@unchecked Sendable`: the OpenSSL object is not changed after `init`; its look-up sorts the entries once, under
+/// its own lock.
+package final class CertificateRevocationList: @unchecked Sendable {
+  /// Longest encoding accepted, in bytes: a million entries with reasons.
   package static let maximumSize = 64 << 20
 
   package let issuer: DistinguishedName
@@ -14,46 +16,59 @@ package final class CertificateRevocationList: Sendable {
   package let nextUpdate: UnixTime?
   package let extensions: [CertificateExtension]
   /// How many entries there are.
-  package var revokedCount: Int { serials.count }
+  package let revokedCount: Int
   /// Whether the algorithm inside the signed part is that outside of it.
   package let algorithmsAgree: Bool
 
-  private let serials: SerialTable
+  private let list: OpaquePointer  // owned, freed in deinit
   private let signedPart: SignedPart
 
   /// Reads one DER list; bytes after it are refused.
   package init(_ der: some Collection<UInt8>) throws(CertificateError) {
     guard der.count <= CertificateRevocationList.maximumSize else { throw .tooLarge }
-    guard let signedPart = SignedPart(Array(der)[...]) else { throw .malformed }
-    var reader = signedPart.content
-    if let version = reader.next(DERTag.integer), !version.content.elementsEqual([1]) { throw .malformed }
-    guard let algorithm = reader.next(DERTag.sequence), algorithm.algorithmIdentifier != nil,
-      let issuer = reader.next(DERTag.sequence).flatMap({ DistinguishedName(encoded: $0.encoded) }),
-      let start = reader.nextTime()
-    else { throw .malformed }
-    let end = reader.nextTime()
-    guard let serials = SerialTable(revoked: reader.next(DERTag.sequence)?.content ?? []),
-      let extensions = readExtensions(&reader, tag: 0), reader.isAtEnd
-    else { throw .malformed }
-    guard let thisUpdate = UnixTime(der: start) else { throw .dateUnreadable }
-    if let end {
-      guard let nextUpdate = UnixTime(der: end) else { throw .dateUnreadable }
-      self.nextUpdate = nextUpdate
-    } else {
-      nextUpdate = nil
+    let encoded = Array(der)
+    guard let signedPart = SignedPart(encoded[...]) else { throw .malformed }
+    guard let list = parse(encoded) else {
+      ERR_clear_error()
+      throw .malformed
     }
-    self.issuer = issuer
-    self.thisUpdate = thisUpdate
-    self.extensions = extensions
-    self.serials = serials
+    do throws(CertificateError) {
+      guard let issuer = distinguishedName(X509_CRL_get_issuer(list)) else { throw .malformed }
+      guard let thisUpdate = unixTime(X509_CRL_get0_lastUpdate(list)) else { throw .dateUnreadable }
+      if let time = X509_CRL_get0_nextUpdate(list) {
+        guard let nextUpdate = unixTime(time) else { throw .dateUnreadable }
+        self.nextUpdate = nextUpdate
+      } else {
+        nextUpdate = nil
+      }
+      self.issuer = issuer
+      self.thisUpdate = thisUpdate
+    } catch {
+      X509_CRL_free(list)
+      throw error
+    }
+    extensions = readExtensions(count: X509_CRL_get_ext_count(list)) { X509_CRL_get_ext(list, $0) }
+    revokedCount = max(0, Int(OPENSSL_sk_num(X509_CRL_get_REVOKED(list))))
+    var reader = signedPart.content
+    _ = reader.next(DERTag.integer)
+    algorithmsAgree = reader.next(DERTag.sequence)?.encoded == signedPart.algorithmIdentifier
+    self.list = list
     self.signedPart = signedPart
-    algorithmsAgree = algorithm.encoded == signedPart.algorithmIdentifier
   }
+
+  deinit { X509_CRL_free(list) }
 
   package var hasCriticalExtension: Bool { extensions.contains { $0.isCritical } }
 
   /// Whether the list names this serial number, whatever the reason it gives.
-  package func names(_ serialNumber: SerialNumber) -> Bool { serials.contains(serialNumber.derContent[...]) }
+  package func names(_ serialNumber: SerialNumber) -> Bool {
+    guard let number = ASN1_INTEGER_new() else { return false }
+    defer { ASN1_INTEGER_free(number) }
+    let bytes = serialNumber.isZero ? [0] : serialNumber.magnitude
+    guard ASN1_STRING_set(number, bytes, Int32(bytes.count)) == 1 else { return false }
+    if serialNumber.isNegative { number.pointee.type = V_ASN1_NEG_INTEGER }
+    return X509_CRL_get0_by_serial(list, nil, number) != 0
+  }
 
   /// Whether this key signed this list: ECDSA with SHA-256, SHA-384 or SHA-512 over the bytes as received, the
   /// algorithm named alike inside and outside.
@@ -66,69 +81,15 @@ package final class CertificateRevocationList: Sendable {
   }
 }
 
-/// A hash table over serial numbers that stay where they were received.
-private struct SerialTable: Sendable {
-  let count: Int
-  private let bytes: ByteView
-  /// Where an entry's INTEGER begins, counted from 1; 0 is a free place. At most half of the places are taken.
-  private let places: [UInt32]
-
-  /// From the entries of a list; nil when one cannot be read.
-  init?(revoked bytes: ByteView) {
-    var starts: [UInt32] = []
-    var position = bytes.startIndex
-    while position < bytes.endIndex {
-      guard let entry = DERReader.extent(in: bytes, at: position, before: bytes.endIndex),
-        entry.tag == DERTag.sequence,
-        let serial = DERReader.extent(in: bytes, at: entry.contentStart, before: entry.end),
-        serial.tag == DERTag.integer, serial.contentStart < serial.end,
-        let date = DERReader.extent(in: bytes, at: serial.end, before: entry.end),
-        date.tag == DERTag.utcTime || date.tag == DERTag.generalizedTime
-      else { return nil }
-      if date.end < entry.end {
-        guard let extensions = DERReader.extent(in: bytes, at: date.end, before: entry.end),
-          extensions.tag == DERTag.sequence, extensions.end == entry.end
-        else { return nil }
-      }
-      starts.append(UInt32(entry.contentStart - bytes.startIndex + 1))
-      position = entry.end
+private func parse(_ encoded: [UInt8]) -> OpaquePointer? {
+  encoded.withUnsafeBufferPointer { buffer in
+    // d2i moves the pointer, not the bytes; both live for this closure.
+    var position = buffer.baseAddress
+    guard let list = d2i_X509_CRL(nil, &position, buffer.count) else { return nil }
+    guard let start = buffer.baseAddress, position == start + buffer.count else {
+      X509_CRL_free(list)
+      return nil
     }
-    var size = 2
-    while size < 2 * starts.count { size *= 2 }
-    var places = [UInt32](repeating: 0, count: size)
-    for start in starts {
-      let serial = SerialTable.serial(at: start, in: bytes)
-      var place = SerialTable.hash(serial) & (size - 1)
-      // One named again is not entered again: a list of nothing else would make every step longer than the last.
-      while places[place] != 0, SerialTable.serial(at: places[place], in: bytes) != serial {
-        place = (place + 1) & (size - 1)
-      }
-      places[place] = start
-    }
-    count = starts.count
-    self.bytes = bytes
-    self.places = places
-  }
-
-  func contains(_ serial: ByteView) -> Bool {
-    var place = SerialTable.hash(serial) & (places.count - 1)
-    while places[place] != 0 {
-      if SerialTable.serial(at: places[place], in: bytes) == serial { return true }
-      place = (place + 1) & (places.count - 1)
-    }
-    return false
-  }
-
-  private static func serial(at start: UInt32, in bytes: ByteView) -> ByteView {
-    let position = bytes.startIndex + Int(start) - 1
-    guard let serial = DERReader.extent(in: bytes, at: position, before: bytes.endIndex) else { return [] }
-    return bytes[serial.contentStart..<serial.end]
-  }
-
-  /// Seeded in each process, so that no list can be made for collisions.
-  private static func hash(_ serial: ByteView) -> Int {
-    var hasher = Hasher()
-    serial.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return hasher.finalize()
+    return list
   }
 }

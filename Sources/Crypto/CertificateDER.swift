@@ -35,40 +35,25 @@ struct DERReader {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// Where an element of `bytes` begins and ends, by indices: what a long list is walked with, without a view for
-  /// each element.
-  struct Extent {
-    let tag: UInt8
-    let contentStart: Int
-    let end: Int
-  }
-
-  /// The extent of the element at `start`, which must end at `end` or before; nil when there is none or it is not DER.
-  static func extent(in bytes: ByteView, at start: Int, before end: Int) -> Extent? {
-    guard end - start >= 2 else { return nil }
-    let tag = bytes[start]
+  /// The next element, or nil when there is none or it is not DER.
+  mutating func next() -> Element? {
+    guard rest.count >= 2 else { return nil }
+    let start = rest.startIndex
+    let tag = rest[start]
     guard tag & 0x1F != 0x1F else { return nil }
     var contentStart = start + 2
-    var length = Int(bytes[start + 1])
+    var length = Int(rest[start + 1])
     if length >= 0x80 {
       let octets = length & 0x7F
-      guard (1...4).contains(octets), end - contentStart >= octets else { return nil }
-      length = 0
-      for index in contentStart..<contentStart + octets { length = length << 8 | Int(bytes[index]) }
+      guard (1...4).contains(octets), rest.count >= 2 + octets else { return nil }
+      length = rest[contentStart..<contentStart + octets].reduce(0) { $0 << 8 | Int($1) }
       guard length >= 0x80, octets == 1 || length >> (8 * (octets - 1)) != 0 else { return nil }
       contentStart += octets
     }
-    guard length <= end - contentStart else { return nil }
-    return Extent(tag: tag, contentStart: contentStart, end: contentStart + length)
-  }
-
-  /// The next element, or nil when there is none or it is not DER.
-  mutating func next() -> Element? {
-    let start = rest.startIndex
-    guard let extent = DERReader.extent(in: rest, at: start, before: rest.endIndex) else { return nil }
-    let element = Element(
-      tag: extent.tag, content: rest[extent.contentStart..<extent.end], encoded: rest[start..<extent.end])
-    rest = rest[extent.end...]
+    guard length <= rest.endIndex - contentStart else { return nil }
+    let end = contentStart + length
+    let element = Element(tag: tag, content: rest[contentStart..<end], encoded: rest[start..<end])
+    rest = rest[end...]
     return element
   }
 
@@ -76,6 +61,12 @@ struct DERReader {
   mutating func next(_ tag: UInt8) -> Element? {
     guard rest.first == tag else { return nil }
     return next()
+  }
+
+  /// The first element when it has this tag.
+  func first(_ tag: UInt8) -> Element? {
+    var copy = self
+    return copy.next(tag)
   }
 
   /// The only element of `bytes` when it has this tag and nothing follows it.
@@ -86,42 +77,14 @@ struct DERReader {
   }
 
   /// Whether `bytes` are DER elements down to every primitive one; nesting is bounded.
-  static func isWellFormed(_ bytes: ByteView) -> Bool {
-    isWellFormed(bytes, from: bytes.startIndex, to: bytes.endIndex, depth: 0)
-  }
-
-  private static func isWellFormed(_ bytes: ByteView, from start: Int, to end: Int, depth: Int) -> Bool {
+  static func isWellFormed(_ bytes: ByteView, depth: Int = 0) -> Bool {
     guard depth < 16 else { return false }
-    var position = start
-    while position < end {
-      guard let element = extent(in: bytes, at: position, before: end) else { return false }
-      let isConstructed = element.tag & 0x20 != 0
-      // Of the universal types sequences and sets are constructed, and nothing else.
-      if element.tag < 0x40, isConstructed != (element.tag & 0x1E == 0x10) { return false }
-      switch element.tag {
-      case DERTag.objectIdentifier:
-        if !isObjectIdentifier(bytes, from: element.contentStart, to: element.end) { return false }
-      case DERTag.bitString:
-        // The first octet counts the bits that are not used.
-        if element.contentStart == element.end || bytes[element.contentStart] > 7 { return false }
-      default:
-        if isConstructed, !isWellFormed(bytes, from: element.contentStart, to: element.end, depth: depth + 1) {
-          return false
-        }
-      }
-      position = element.end
+    var reader = DERReader(bytes)
+    while !reader.isAtEnd {
+      guard let element = reader.next() else { return false }
+      if element.tag & 0x20 != 0, !isWellFormed(element.content, depth: depth + 1) { return false }
     }
     return true
-  }
-
-  /// Whether every arc is in its shortest form and the last one complete.
-  private static func isObjectIdentifier(_ bytes: ByteView, from start: Int, to end: Int) -> Bool {
-    var isStart = true
-    for index in start..<end {
-      if isStart, bytes[index] == 0x80 { return false }
-      isStart = bytes[index] < 0x80
-    }
-    return isStart && start < end
   }
 }
 

@@ -113,7 +113,7 @@ package struct CertificateDraft: Sendable {
   /// SubjectPublicKeyInfo of any bytes in place of a point.
   package static func publicKeyInfo(curve: Curve, point: [UInt8]) -> [UInt8] {
     DER.sequence(
-      DER.sequence(DER.objectIdentifier(ecPublicKey), DER.objectIdentifier(curve.oid)), DER.bitString(point))
+      DER.sequence(DER.objectIdentifier(OID.ecPublicKey), DER.objectIdentifier(curve.oid)), DER.bitString(point))
   }
 
   /// SubjectPublicKeyInfo of a P-256 key with the curve's parameters written out.
@@ -140,7 +140,7 @@ package struct CertificateDraft: Sendable {
       DER.sequence(DER.octetString(a), DER.octetString(b)), DER.octetString(generator),
       DER.element(DERTag.integer, order), DER.integer(1))
     return DER.sequence(
-      DER.sequence(DER.objectIdentifier(ecPublicKey), parameters), DER.bitString([4] + key.x + key.y))
+      DER.sequence(DER.objectIdentifier(OID.ecPublicKey), parameters), DER.bitString([4] + key.x + key.y))
   }
 
   private static func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }

@@ -81,6 +81,7 @@ extension OID {
   package static let freshestCRL = OID(2, 5, 29, 46)
   package static let inhibitAnyPolicy = OID(2, 5, 29, 54)
 
+  package static let ecPublicKey = OID(1, 2, 840, 10045, 2, 1)
   package static let ed25519 = OID(1, 3, 101, 112)
   package static let ed448 = OID(1, 3, 101, 113)
   package static let ecdsaWithSHA256 = OID(1, 2, 840, 10045, 4, 3, 2)
