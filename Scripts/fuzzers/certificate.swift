@@ -1,4 +1,5 @@
-// seeds files: vical/*.der vical/*.pem
+// seeds text: x509-limbo/*.json
+// seeds files: vical/*
 // seeds hex: issuer-signed/*.json device-responses/*.json
 // seed: -----BEGIN CERTIFICATE-----\nMIICYzCCAgmgAwIBAgIKXhjLoCkLWBxREDAKBggqhkjOPQQDAjA4\n-----END CERTIFICATE-----\n
 // options: -max_len=8192

@@ -1,4 +1,4 @@
-// seeds hex: device-responses/*.json issuer-signed/*.json verdicts/cbor/*.json
+// seeds hex: device-responses/*.json issuer-signed/*.json verdicts/*/*.json
 // seeds files: annex-d/*
 // options: -max_len=16384
 import Bytes
