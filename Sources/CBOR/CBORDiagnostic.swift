@@ -50,12 +50,14 @@ package struct CBORDiagnostic: Sendable {
   private static func counted(_ count: Int, _ unit: String) -> String { "\(count) \(unit)\(count == 1 ? "" : "s")" }
 
   /// A text with everything escaped that is not simply a visible character or a space, as JSON escapes it.
-  package static func escaped(_ text: String) -> String {
+  ///
+  /// - Parameter keepingQuotes: leaves quotes and backslashes as they are, for text that is not put in quotes.
+  package static func escaped(_ text: String, keepingQuotes: Bool = false) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
+      case "\"" where !keepingQuotes: result += "\\\""
+      case "\\" where !keepingQuotes: result += "\\\\"
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
