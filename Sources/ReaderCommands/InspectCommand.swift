@@ -1,16 +1,16 @@
 import CBOR
 import JSON
-import Wallet
+import Commands
 
 /// `inspect FILE`: what is in a recorded message, an engagement or a certificate, without verifying anything.
 enum InspectCommand {
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "inspect",
     summary: "Show what is in a recorded message, an mdoc: code or a certificate; nothing is verified.",
     usage: "inspect FILE|mdoc:TEXT [--show-values] [--json]",
     options: [
       CommandOption("--show-values", "show element values and all other contents, which may be somebody's data"),
-      ReaderCommands.json,
+      .json,
     ], operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {

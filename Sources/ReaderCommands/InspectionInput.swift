@@ -1,6 +1,6 @@
 import Bytes
 import Kernel
-import Wallet
+import Commands
 
 /// Bytes that a verb was given, and the form they came in.
 struct InspectionInput: Equatable {

@@ -8,13 +8,13 @@ import Mdoc
 import MdocVerification
 import Trust
 import TrustStore
-import Wallet
+import Commands
 
 /// `verify FILE`: the verdict on a recorded response, with every finding.
 enum VerifyCommand {
   private static let demands = VerificationPolicy.Demand.allCases.map(\.rawValue).joined(separator: "|")
 
-  static let verb = ReaderCommands.Verb(
+  static let verb = Verb(
     name: "verify", summary: "Verify a recorded DeviceResponse; the exit status is 0 only when it is verified.",
     usage: "verify FILE --transcript FILE|TEXT [--anchor FILE]... [OPTIONS]",
     options: [
@@ -32,7 +32,7 @@ enum VerifyCommand {
       CommandOption("--accept-attached-payload", "accept a device signature that carries its payload"),
       CommandOption("--accept-untagged-dates", "accept dates of the signed object without tag 0"),
       CommandOption("--show-values", "show the values of elements, which are somebody's data"),
-      ReaderCommands.json,
+      .json,
     ], operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
