@@ -21,7 +21,7 @@ enum InspectCommand {
     let input = isURI ? InspectionInput(content: Array(operand.utf8)) : try InspectionInput.read(operand)
     let inspection = Inspection(input, showsValues: arguments.has("--show-values"))
     if arguments.has("--json") {
-      console.data(inspection.json(form: input.form).text)
+      console.data(inspection.json(form: input.form).visibleText)
     } else if inspection.problems.isEmpty || inspection.diagnostic != nil || !inspection.facts.isEmpty {
       for line in inspection.lines(form: input.form) { console.data(line) }
     }

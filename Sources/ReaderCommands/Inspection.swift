@@ -59,6 +59,9 @@ struct Inspection {
         ? CBORDiagnostic(.nothing, showsValues: true, lineLength: .max).text(of: item) : CBORDiagnostic.kind(of: item))
   }
 
+  /// An error for people; without values its path ends where keys may be somebody's data.
+  func text(of error: CBORError) -> String { showsValues ? error.description : error.disclosedDescription }
+
   // MARK: Kinds of input
 
   private mutating func inspectURI(_ bytes: [UInt8]) {
@@ -78,7 +81,7 @@ struct Inspection {
     do throws(CBORError) {
       item = try decodeCBOR(bytes)
     } catch {
-      problems.append("not one well-formed CBOR item: \(showsValues ? error.description : error.disclosedDescription)")
+      problems.append("not one well-formed CBOR item: \(text(of: error))")
       return
     }
     var root = item.untagged(55799)
@@ -88,7 +91,7 @@ struct Inspection {
         root = try root.embedded()
         content = inner
       } catch {
-        problems.append("the item inside tag 24: \(showsValues ? error.description : error.disclosedDescription)")
+        problems.append("the item inside tag 24: \(text(of: error))")
       }
     }
     let subject = InspectionSubject(root)
@@ -112,15 +115,13 @@ struct Inspection {
   }
 
   private mutating func inspectItem(_ root: CBORItem) {
-    let wrapped = CBORValue.embedded(.encoded(Array(root.encoded))).encode()
-    guard let item = (try? decodeCBOR(wrapped)).flatMap(IssuerSignedItem.init) else {
-      problems.append("no IssuerSignedItem: digestID, random, elementIdentifier and elementValue of the right kinds")
-      return
+    for missing in Inspection.missingMembers(of: root) {
+      problem("\(missing): missing or of the wrong kind in the map at byte \(root.offset)")
     }
-    add("digestID", .integer(Int(item.digestID)))
-    add("elementIdentifier", name(item.elementIdentifier))
-    add("value", value(item.elementValue))
-    add("randomSize", .integer(item.random.count))
+    add("element", root[key: "elementIdentifier"]?.text.map { name($0) })
+    add("value", root[key: "elementValue"].map(value))
+    add("digestID", root[key: "digestID"]?.uint.map { .string("\($0)") })
+    add("randomSize", root[key: "random"]?.bytes.map { .integer($0.count) })
   }
 
   // MARK: Output

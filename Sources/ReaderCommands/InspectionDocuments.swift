@@ -115,30 +115,55 @@ extension Inspection {
       }
       var items: [JSONValue] = []
       for (index, element) in elements.enumerated() {
-        if let signed = IssuerSignedItem(element) {
-          items.append(fact(of: signed, in: nameSpace, object: object))
-        } else {
-          let reason = embeddedError(element).map { "the item inside tag 24: \($0)" } ?? "no IssuerSignedItemBytes"
-          problem("\(path), entry \(place)[\(index)]: \(reason) (tag 24 at byte \(element.offset))")
-        }
+        let label = "\(path), entry \(place)[\(index)]"
+        if let fact = inspectItem(element, in: nameSpace, object: object, at: label) { items.append(fact) }
       }
       facts.append(["nameSpace": name(nameSpace), "elements": .array(items)])
     }
     return .array(facts)
   }
 
-  private func fact(of item: IssuerSignedItem, in nameSpace: String, object: MobileSecurityObject?) -> JSONValue {
-    var digestState: String?
-    if let object, let algorithm = HashAlgorithm(digestName: object.digestAlgorithm) {
-      let signed = object.digest(item.digestID, in: nameSpace)
-      digestState =
-        signed.map { $0.elementsEqual(digest(algorithm, item.encoded)) ? "matches" : "differs" } ?? "missing"
+  /// One item of a name space, read leniently, so that what a reader refuses can be seen.
+  private mutating func inspectItem(
+    _ item: CBORItem, in nameSpace: String, object: MobileSecurityObject?, at path: String
+  ) -> JSONValue? {
+    let content: CBORItem
+    do throws(CBORError) {
+      content = try item.embedded()
+    } catch {
+      let isWrapped = item.embeddedBytes != nil
+      let reason = isWrapped ? "the item inside tag 24: \(text(of: error))" : "no byte string in tag 24"
+      problem("\(path): \(reason) (the tag at byte \(item.offset))")
+      return nil
     }
-    return .object([
-      "element": name(item.elementIdentifier), "value": value(item.elementValue),
-      "digestID": .integer(Int(item.digestID)), "digest": digestState.map(JSONValue.string),
-      "randomSize": item.random.count < 16 ? .integer(item.random.count) : nil,
-    ])
+    var facts: [JSONValue.Member] = []
+    for missing in Inspection.missingMembers(of: content) {
+      problem("\(path): \(missing) is missing or of the wrong kind (the tag at byte \(item.offset))")
+    }
+    if let identifier = content[key: "elementIdentifier"]?.text { facts.append(.init("element", name(identifier))) }
+    if let value = content[key: "elementValue"] { facts.append(.init("value", self.value(value))) }
+    guard let id = content[key: "digestID"]?.uint else { return .object(facts) }
+    facts.append(.init("digestID", id < 1 << 62 ? .integer(Int(id)) : .string("\(id)")))
+    if id >= 1 << 31 { warn("\(path): its digestID is not below 2^31, so a reader refuses it") }
+    if let object, let algorithm = HashAlgorithm(digestName: object.digestAlgorithm) {
+      let signed = object.digest(id, in: nameSpace)
+      let state = signed.map { $0.elementsEqual(digest(algorithm, item.encoded)) ? "matches" : "differs" } ?? "missing"
+      facts.append(.init("digest", .string(state)))
+    }
+    if let random = content[key: "random"]?.bytes, random.count < 16 {
+      facts.append(.init("randomSize", .integer(random.count)))
+    }
+    return .object(facts)
+  }
+
+  /// The members of an IssuerSignedItem that are missing or of another kind.
+  static func missingMembers(of item: CBORItem) -> [String] {
+    var missing: [String] = []
+    if item[key: "digestID"]?.uint == nil { missing.append("digestID") }
+    if item[key: "random"]?.bytes == nil { missing.append("random") }
+    if item[key: "elementIdentifier"]?.text == nil { missing.append("elementIdentifier") }
+    if item[key: "elementValue"] == nil { missing.append("elementValue") }
+    return missing
   }
 
   mutating func inspectIssuerAuth(_ item: CBORItem, at path: String) -> [JSONValue.Member] {
@@ -188,16 +213,6 @@ extension Inspection {
   }
 
   // MARK: Places of what is wrong
-
-  private func embeddedError(_ item: CBORItem) -> String? {
-    guard item.embeddedBytes != nil else { return nil }
-    do throws(CBORError) {
-      _ = try item.embedded()
-      return nil
-    } catch {
-      return showsValues ? error.description : error.disclosedDescription
-    }
-  }
 
   /// The byte where the item of a path of member names and indices begins, or where the last item towards it does.
   private func place(of path: String, in root: CBORItem) -> (offset: Int, isThere: Bool) {

@@ -96,8 +96,7 @@ extension Inspection {
       do throws(CBORError) {
         _ = try decodeCBOR(payload).embedded()
       } catch {
-        let text = showsValues ? error.description : error.disclosedDescription
-        return "\(label): not tag 24 around one item: \(text)"
+        return "\(label): not tag 24 around one item: \(text(of: error))"
       }
       return "\(label): no map inside tag 24"
     }
@@ -150,7 +149,7 @@ extension Inspection {
       [
         "oid": .string("\(found.oid)"), "name": .string(extensionNames[found.oid] ?? "unknown"),
         "critical": .bool(found.isCritical),
-        "value": .string(text(of: found.oid, in: certificate) ?? "\(found.value.count) bytes"),
+        "value": .string(reading(of: found.oid, in: certificate) ?? "\(found.value.count) bytes"),
       ]
     }
     let asRoot = certificate.anchorProfileFaults.map { "\($0.rawValue): \($0.explanation)" }
@@ -174,7 +173,7 @@ extension Inspection {
   }
 
   /// What a known extension says; nil for one that cannot be read or that is not known.
-  private func text(of oid: OID, in certificate: Certificate) -> String? {
+  private func reading(of oid: OID, in certificate: Certificate) -> String? {
     switch oid {
     case .keyUsage:
       certificate.keyUsage.value.map { usage in

@@ -73,8 +73,8 @@ extension Inspection {
       "\(member.map { "member \($0) is missing or of the wrong kind" } ?? "it is no map") at byte \(offset)"
     case .versionUnsupported: "a version other than 1.x"
     case .cipherSuiteUnsupported: "a cipher suite other than 1"
-    case .keyInvalid(let error): "the wallet's key is \(keyExplanation(error))"
-    case .keyCannotAgree(let curve): "the wallet's key is on \(curve.rawValue), which signs only"
+    case .keyInvalid(let error): "member 1: the wallet's key is \(keyExplanation(error))"
+    case .keyCannotAgree(let curve): "member 1: the wallet's key is on \(curve.rawValue), which signs only"
     case .noUsableMethod: "it offers no way this reader can go"
     }
   }

@@ -7,6 +7,13 @@ func factLines(_ facts: JSONValue, indent: Int = 0) -> [String] {
   return members.flatMap { lines(of: $0, indent: indent) }
 }
 
+extension JSONValue {
+  /// The text with every character of it visible: DEL, which JSON lets stand, is escaped too.
+  var visibleText: String {
+    text.split(separator: "\u{7f}", omittingEmptySubsequences: false).joined(separator: "\\u007f")
+  }
+}
+
 /// Longest line that several facts share, in characters.
 private let lineLength = 110
 
@@ -21,7 +28,7 @@ private func lines(of member: JSONValue.Member, indent: Int) -> [String] {
     if elements.isEmpty { return ["\(margin)\(key): none"] }
     let isList = elements.allSatisfy(isScalar)
     let joined = "\(margin)\(key): " + elements.map(scalarText).joined(separator: ", ")
-    if isList, joined.count <= lineLength, elements.count < 2 || !joined.contains("; ") { return [joined] }
+    if isList, joined.count <= lineLength { return [joined] }
     return ["\(margin)\(key):"] + elements.flatMap { entry($0, indent: indent + 2) }
   default: return ["\(margin)\(key): \(scalarText(member.value))"]
   }
@@ -34,7 +41,7 @@ private func entry(_ element: JSONValue, indent: Int) -> [String] {
   if members.allSatisfy({ isScalar($0.value) }) {
     let line =
       margin + "- "
-      + members.map { "\(CBORDiagnostic.escaped($0.key)) \(scalarText($0.value))" }.joined(separator: ", ")
+      + members.map { "\(CBORDiagnostic.escaped($0.key)) \(scalarText($0.value))" }.joined(separator: "; ")
     if line.count <= lineLength { return [line] }
   }
   var result = factLines(element, indent: indent + 2)

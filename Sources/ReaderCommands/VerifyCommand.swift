@@ -61,7 +61,7 @@ enum VerifyCommand {
         utcOffsetSeconds: try arguments.integer("--offset", in: -50_400...50_400) ?? 0))
     let report = VerdictReport(verdict, notes: notes, showsValues: arguments.has("--show-values"))
     if arguments.has("--json") {
-      console.data(report.json.text)
+      console.data(report.json.visibleText)
     } else {
       for line in report.lines { console.data(line) }
       for note in notes { console.remark("note: \(CBORDiagnostic.escaped(note, keepingQuotes: true))") }
