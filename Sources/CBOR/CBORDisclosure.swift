@@ -25,7 +25,7 @@ package indirect enum CBORDisclosure: Sendable {
   case labels([Int64: CBORDisclosure], others: CBORDisclosure)
   /// A byte string that holds an item without saying so by tag 24.
   case embedded(CBORDisclosure)
-  /// An item of unknown shape: containers are opened and integer keys shown. Text keys are shown when listed, and
+  /// An item of unknown shape: containers are opened and integer keys of the size of labels shown. Text keys are shown when listed, and
   /// what is listed goes for their values.
   case structure([String: CBORDisclosure])
   /// An item of exactly this tag; without the tag nothing is shown.
@@ -48,7 +48,7 @@ package indirect enum CBORDisclosure: Sendable {
     case .names(let value): key.text.map(CBORDisclosure.isName) == true ? value : nil
     case .labels(let members, let others): key.int.map { members[$0] ?? others }
     case .scalars: key.isInteger ? .scalars : nil
-    case .structure(let members): key.isInteger ? self : key.text.flatMap { members[$0] }
+    case .structure(let members): key.isLabel ? self : key.text.flatMap { members[$0] }
     default: nil
     }
   }
@@ -94,4 +94,9 @@ package indirect enum CBORDisclosure: Sendable {
   private func isShort(_ item: CBORItem) -> Bool {
     item.bytes.map { $0.count <= CBORDiagnostic.shortSize } ?? false
   }
+}
+
+extension CBORItem {
+  /// Whether it is an integer as small as the registered labels of COSE and the like.
+  fileprivate var isLabel: Bool { int.map { (-65_536...65_535).contains($0) } ?? false }
 }

@@ -168,7 +168,7 @@ extension CBORError {
       let key = String(pieces.first ?? "")
       let indices = pieces.count > 1 ? "[" + pieces[1] : ""
       let isPlace = indices.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x5b || $0 == 0x5d }
-      let isKnown = key.isEmpty ? shown.isEmpty : Int64(key) != nil || Disclosures.keys.contains(key)
+      let isKnown = key.isEmpty ? shown.isEmpty : Int16(key) != nil || Disclosures.keys.contains(key)
       guard isPlace, isKnown else {
         shown += shown.isEmpty ? "some member" : ", further in"
         break
