@@ -25,8 +25,8 @@ package indirect enum CBORDisclosure: Sendable {
   case labels([Int64: CBORDisclosure], others: CBORDisclosure)
   /// A byte string that holds an item without saying so by tag 24.
   case embedded(CBORDisclosure)
-  /// An item of unknown shape: containers are opened and integer keys of the size of labels shown. Text keys are shown when listed, and
-  /// what is listed goes for their values.
+  /// An item of unknown shape: containers are opened and integer keys of the size of labels shown. Text keys are
+  /// shown when listed, and what is listed goes for their values.
   case structure([String: CBORDisclosure])
   /// An item of exactly this tag; without the tag nothing is shown.
   case tagged(UInt64, CBORDisclosure)

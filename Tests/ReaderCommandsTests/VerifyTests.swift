@@ -9,6 +9,7 @@ import Mdoc
 import MdocVerification
 import TestSupport
 import Testing
+import TrustStore
 
 @testable import ReaderCommands
 
@@ -200,6 +201,58 @@ struct VerifyTests {
         == ["eu.europa.ec.av.1": ["age_over_20": "notReturned", "nickname": "notReturned"]])
   }
 
+  @Test("trusts a folder of roots, and a signer by itself")
+  func trust() throws {
+    let store = folder.path + "/trust"
+    let time = try #require(DateTime("2021-01-01T00:00:00Z")).instant
+    _ = try TrustStore(folder: store).add(try #require(bytes(hex: AnnexD.issuerRoot)), at: time)
+    let words = ["verify", response, "--transcript", transcript, "--reader-key", key] + now
+    #expect(CommandRun(words + ["--trust", store]).status == 0)
+
+    let document = try DeviceResponse(try #require(bytes(hex: AnnexD.deviceResponse))[...]).documents[0]
+    let chain = try IssuerSigned(document.issuerSigned).issuerAuth.structure.x5chain
+    let signer = try folder.file("signer.der", try #require(chain.first))
+    let run = CommandRun(words + ["--signer", signer])
+    #expect(run.status == 0 && !run.out.contains("noTrustAnchor"))
+
+    _ = try folder.file("trust/broken.pem", text: "nothing")
+    let warned = CommandRun(words + ["--trust", store])
+    #expect(warned.status == 0)
+    #expect(
+      warned.err.contains("note: broken.pem: no certificate in it (neither PEM, nor DER, nor base64); it is not used\n")
+    )
+  }
+
+  @Test("accepts what is not as it should be only when told to")
+  func switches() throws {
+    var random = SplitMix64(state: 5)
+    let instant = try #require(DateTime("2026-06-01T12:00:00Z")).instant
+    let issue = TestIssue(.age, age: 20, now: instant)
+    let authority = try issue.makeAuthority(random: &random)
+    let signer = try issue.issue(under: authority, random: &random).signer
+    var terms = IssuanceTerms(now: instant)
+    terms.editMSO = { object in
+      let text = CBORValue.text("2026-05-31T12:00:00Z")
+      object["validityInfo"] = .map(["signed": text, "validFrom": text, "validUntil": "2026-06-20T12:00:00Z"])
+    }
+    let credential = try signer.issue(
+      docType: "eu.europa.ec.av.1", [NameSpaceContent("eu.europa.ec.av.1", [Element("age_over_18", true)])],
+      deviceKey: try PrivateKey.generate(.p256), terms: terms, random: &random)
+    let transcript = CBORValue.array([.null, .null, .null]).encode()
+    let presentation = DocumentPresentation(
+      credential, selection: credential.everything, method: .signature, transcript: transcript, readerKey: nil)
+    let response = try folder.file(
+      "untagged", DeviceResponseDraft(documents: [try presentation.document()]).encode())
+    let words = [
+      "verify", response, "--transcript", transcript.hex, "--anchor", try folder.file("r.pem", text: authority.pem),
+      "--now",
+      "2026-06-01T12:00:00Z",
+    ]
+    let refused = CommandRun(words)
+    #expect(refused.status == 1 && refused.out.contains("  failure B6 msoMalformed\n"))
+    #expect(CommandRun(words + ["--accept-untagged-dates"]).status == 0)
+  }
+
   @Test("refuses wrong usage and unreadable inputs with status 2")
   func usage() throws {
     let text = try folder.file("text", text: "hello, door")
@@ -219,11 +272,13 @@ struct VerifyTests {
       ),
       (
         [response, "--transcript", "8201"],
-        "--transcript '8201': no SessionTranscript: truncated at byte 0\nit is an array of three: engagement, reader key, handover\n"
+        "--transcript '8201': no SessionTranscript: truncated at byte 0\n"
+          + "it is an array of three: engagement, reader key, handover\n"
       ),
       (
         [response, "--transcript", transcript, "--anchor", text],
-        "--anchor \(quoted(text)): no certificate in it (neither PEM, nor DER, nor base64)\ngive a certificate as PEM, DER or base64\n"
+        "--anchor \(quoted(text)): no certificate in it (neither PEM, nor DER, nor base64)\n"
+          + "give a certificate as PEM, DER or base64\n"
       ),
       (
         [response, "--transcript", transcript, "--reader-key", text],
@@ -235,7 +290,8 @@ struct VerifyTests {
       ),
       (
         [response, "--transcript", transcript, "--request", response],
-        "--request \(quoted(response)): no DeviceRequest: docRequests: missing from the map at byte 0\ninspect \(quoted(response)) tells what it is\n"
+        "--request \(quoted(response)): no DeviceRequest: docRequests: missing from the map at byte 0\n"
+          + "inspect \(quoted(response)) tells what it is\n"
       ),
       (
         [response, "--transcript", transcript, "--trust", "/nowhere"],
