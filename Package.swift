@@ -147,7 +147,12 @@ let package = Package(
         "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
         "Configuration", "Issuer", "Wallet",
       ]),
-    tests("ReaderCommands", ["Commands", "Kernel", "TrustStore", "Bytes", "Crypto", "Trust", "Issuer", "Wallet"]),
+    tests(
+      "ReaderCommands",
+      [
+        "Commands", "Kernel", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "MdocVerification", "Trust",
+        "Issuer", "Wallet",
+      ]),
   ],
   cxxLanguageStandard: .cxx17
 )

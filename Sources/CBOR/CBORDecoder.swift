@@ -207,7 +207,9 @@ struct CBORDecoder {
     var highBits: UInt8 = 0
     for byte in text { highBits |= byte }
     if highBits < 0x80 { return }
-    guard String(validating: text, as: UTF8.self) != nil else { throw CBORError(.invalidUTF8, offset: range.lowerBound) }
+    guard String(validating: text, as: UTF8.self) != nil else {
+      throw CBORError(.invalidUTF8, offset: range.lowerBound)
+    }
   }
 
   /// A key as part of a path: short and printable, whatever the peer wrote.

@@ -1,2 +1,0 @@
-enum VerifyCommand { static let verb = StatusCommand.verb }
-enum InspectCommand { static let verb = StatusCommand.verb }

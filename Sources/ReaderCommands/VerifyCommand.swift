@@ -1,0 +1,196 @@
+import Appliance
+import Bytes
+import CBOR
+import CivilTime
+import Crypto
+import Kernel
+import Mdoc
+import MdocVerification
+import Trust
+import TrustStore
+import Commands
+
+/// `verify FILE`: the verdict on a recorded response, with every finding.
+enum VerifyCommand {
+  private static let demands = VerificationPolicy.Demand.allCases.map(\.rawValue).joined(separator: "|")
+
+  static let verb = Verb(
+    name: "verify", summary: "Verify a recorded DeviceResponse; the exit status is 0 only when it is verified.",
+    usage: "verify FILE --transcript FILE|TEXT [--anchor FILE]... [OPTIONS]",
+    options: [
+      CommandOption("--transcript", "FILE", "the SessionTranscript: a file, or its bytes in hexadecimal or base64url"),
+      CommandOption("--anchor", "FILE", repeatable: true, "an issuer root (IACA) to trust; may be repeated"),
+      CommandOption("--trust", "DIR", "a folder of trusted certificates, as trust add makes it"),
+      CommandOption("--signer", "FILE", repeatable: true, "a document signer to trust without a root; may be repeated"),
+      CommandOption("--request", "FILE", "the DeviceRequest; without it, all that came counts as asked for"),
+      CommandOption("--reader-key", "FILE", "the reader's ephemeral private key (PEM), which a MAC needs"),
+      CommandOption("--now", "TIME", "verify as of this time, such as 2026-06-01T12:00:00Z (default: now)"),
+      CommandOption("--offset", "SECONDS", "local time, in seconds east of UTC (default 0)"),
+      CommandOption("--signer-revocation", demands, "what an unknown answer about the signer costs (default prefer)"),
+      CommandOption("--document-status", demands, "what an unknown status of the document costs (default prefer)"),
+      CommandOption("--strict-profile", "let every fault of the signer's certificate fail"),
+      CommandOption("--accept-attached-payload", "accept a device signature that carries its payload"),
+      CommandOption("--accept-untagged-dates", "accept dates of the signed object without tag 0"),
+      CommandOption("--show-values", "show the values of elements, which are somebody's data"),
+      .json,
+    ], operandLimit: 1, run: { try run($0, console: $1) })
+
+  private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    guard let file = arguments.operands.first else {
+      throw UsageError("verify", "the file is missing", hint: "write verify FILE --transcript FILE")
+    }
+    let input = try InspectionInput.read(file)
+    var notes = ["response taken from \(input.form.rawValue)"]
+    let transcript = try readTranscript(arguments)
+    let requested: [ItemsRequest]
+    if let path = arguments["--request"] {
+      requested = try readRequest(path)
+    } else {
+      requested = Presented.requests(in: input.bytes)
+      notes.append("no --request: everything that came counts as asked for")
+    }
+    let readerKey = try arguments["--reader-key"].map(readKey)
+    if readerKey == nil, Presented.hasMAC(input.bytes) {
+      notes.append("no --reader-key: the wallet sent a MAC, which cannot be checked without it")
+    }
+    let verifier = try makeVerifier(arguments, &notes)
+    let verdict = verifier.verify(
+      input.bytes[...],
+      in: .init(
+        transcript: transcript.encoded[...], requested: requested, readerKey: readerKey, now: try readTime(arguments),
+        utcOffsetSeconds: try arguments.integer("--offset", in: -50_400...50_400) ?? 0))
+    let report = VerdictReport(verdict, notes: notes, showsValues: arguments.has("--show-values"))
+    if arguments.has("--json") {
+      console.data(report.json.visibleText)
+    } else {
+      for line in report.lines { console.data(line) }
+      for note in notes { console.remark("note: \(CBORDiagnostic.escaped(note, keepingQuotes: true))") }
+    }
+    return verdict.isVerified ? 0 : 1
+  }
+
+  private static func makeVerifier(_ arguments: Arguments, _ notes: inout [String]) throws(UsageError) -> Verifier {
+    var anchors: [TrustAnchor] = []
+    for path in arguments.values("--anchor") {
+      anchors += try readCertificates(path, "--anchor").map { TrustAnchor($0, source: path) }
+    }
+    var signers: [Certificate] = []
+    for path in arguments.values("--signer") { signers += try readCertificates(path, "--signer") }
+    if let folder = arguments["--trust"] {
+      let contents = TrustStore(folder: folder).load()
+      switch contents.state {
+      case .missing: throw UsageError("--trust \(quoted(folder))", "no such folder", hint: "trust add FILE makes one")
+      case .unreadable(let error):
+        throw UsageError("--trust \(quoted(folder))", error.reason, hint: "check the folder's owner and mode")
+      case .empty, .loaded: break
+      }
+      anchors += contents.anchors
+      signers += contents.trustedSigners
+      notes += contents.problems.map { "\($0); it is not used" }
+    }
+    if anchors.isEmpty, signers.isEmpty {
+      notes.append("no --anchor, --trust or --signer: nobody is trusted, so nothing can be verified")
+    }
+    return Verifier(anchors: anchors, trustedSigners: signers, policy: try readPolicy(arguments))
+  }
+
+  private static func readPolicy(_ arguments: Arguments) throws(UsageError) -> VerificationPolicy {
+    var policy = VerificationPolicy()
+    policy.signerRevocation = try arguments.choice("--signer-revocation") ?? policy.signerRevocation
+    policy.documentStatus = try arguments.choice("--document-status") ?? policy.documentStatus
+    policy.strictCertificateProfile = arguments.has("--strict-profile")
+    policy.acceptsAttachedDevicePayload = arguments.has("--accept-attached-payload")
+    policy.acceptsUntaggedDates = arguments.has("--accept-untagged-dates")
+    return policy
+  }
+
+  private static func readTranscript(_ arguments: Arguments) throws(UsageError) -> SessionTranscript {
+    guard let operand = arguments["--transcript"] else {
+      throw UsageError(
+        "--transcript", "missing", hint: "give the SessionTranscript: without it nobody can tell a copy of a response")
+    }
+    let input = try InspectionInput.read(fileOrText: operand)
+    do throws(CBORError) {
+      return try SessionTranscript(encoded: input.bytes[...])
+    } catch {
+      throw UsageError(
+        "--transcript \(quoted(operand))", "no SessionTranscript: \(error.disclosedDescription)",
+        hint: "it is an array of three: engagement, reader key, handover")
+    }
+  }
+
+  private static func readRequest(_ path: String) throws(UsageError) -> [ItemsRequest] {
+    let input = try InspectionInput.read(path)
+    do throws(DeviceRequest.Violation) {
+      return try DeviceRequest(input.bytes).documents.map(\.itemsRequest)
+    } catch {
+      throw UsageError(
+        "--request \(quoted(path))", "no DeviceRequest: \(error.disclosedDescription)",
+        hint: "inspect \(quoted(path)) tells what it is")
+    }
+  }
+
+  private static func readKey(_ path: String) throws(UsageError) -> PrivateKey {
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try Files.read(path, limit: 65_536)
+    } catch {
+      throw UsageError("--reader-key \(quoted(path))", error.reason, hint: "check the path and its permissions")
+    }
+    do throws(CryptoError) {
+      return try PrivateKey(pem: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw UsageError(
+        "--reader-key \(quoted(path))", "no private key in PEM form", hint: "give the key unencrypted, as PKCS #8 PEM")
+    }
+  }
+
+  private static func readCertificates(_ path: String, _ option: String) throws(UsageError) -> [Certificate] {
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try Files.read(path, limit: CertificateInput.maximumSize)
+    } catch {
+      throw UsageError("\(option) \(quoted(path))", error.reason, hint: "check the path and its permissions")
+    }
+    do throws(CertificateInput.Violation) {
+      return try CertificateInput.certificates(in: bytes)
+    } catch {
+      throw UsageError("\(option) \(quoted(path))", "\(error)", hint: "give a certificate as PEM, DER or base64")
+    }
+  }
+
+  private static func readTime(_ arguments: Arguments) throws(UsageError) -> UnixTime {
+    guard let text = arguments["--now"] else { return .wallClock() }
+    guard let time = DateTime(text) else {
+      throw UsageError("--now \(quoted(text))", "no time", hint: "write it like 2026-06-01T12:00:00Z")
+    }
+    return time.instant
+  }
+}
+
+/// What a response contains, for a verification without its request.
+private enum Presented {
+  /// A request for exactly what came, one for each doc type.
+  static func requests(in bytes: [UInt8]) -> [ItemsRequest] {
+    guard let response = try? DeviceResponse(bytes[...]) else { return [] }
+    return response.documents.map { document in
+      let issued = (try? IssuerSigned(document.issuerSigned))?.nameSpaces ?? []
+      let device = (try? DeviceSigned(document.deviceSigned))?.nameSpaces ?? []
+      let spaces =
+        issued.map { request($0.nameSpace, $0.items.map(\.elementIdentifier)) }
+        + device.map { request($0.nameSpace, $0.elements.map(\.identifier)) }
+      return ItemsRequest(docType: document.docType, nameSpaces: spaces)
+    }
+  }
+
+  private static func request(_ nameSpace: String, _ elements: [String]) -> ItemsRequest.NameSpaceRequest {
+    .init(nameSpace: nameSpace, elements: elements.map { .init(identifier: $0, intentToRetain: false) })
+  }
+
+  static func hasMAC(_ bytes: [UInt8]) -> Bool {
+    guard let response = try? DeviceResponse(bytes[...]) else { return false }
+    return response.documents.contains { document in
+      if case .mac? = (try? DeviceSigned(document.deviceSigned))?.auth { true } else { false }
+    }
+  }
+}

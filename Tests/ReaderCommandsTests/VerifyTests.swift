@@ -1,0 +1,323 @@
+import Bytes
+import CBOR
+import CivilTime
+import Commands
+import Crypto
+import Foundation
+import Issuer
+import Mdoc
+import MdocVerification
+import TestSupport
+import Testing
+import TrustStore
+
+@testable import ReaderCommands
+
+@Suite("The verb verify")
+struct VerifyTests {
+  private let folder: InspectionFolder
+  private let response: String
+  private let transcript: String
+  private let root: String
+  private let key: String
+  private let now = ["--now", "2021-01-01T00:00:00Z"]
+
+  init() throws {
+    folder = try InspectionFolder()
+    response = try folder.file("response.cbor", #require(bytes(hex: AnnexD.deviceResponse)))
+    transcript = try folder.file("transcript.hex", text: AnnexD.sessionTranscript)
+    root = try folder.file("root.der", #require(bytes(hex: AnnexD.issuerRoot)))
+    let scalar = try #require(bytes(hex: AnnexD.readerKeyScalar))
+    key = try folder.file("reader.pem", text: try PrivateKey(curve: .p256, scalar: scalar).pkcs8PEM())
+  }
+
+  private var usual: [String] { ["--transcript", transcript, "--anchor", root, "--reader-key", key] + now }
+
+  @Test("verifies the response of Annex D")
+  func annexD() {
+    let expected = """
+      verified
+      document 1: org.iso.18013.5.1.mDL: verified
+        issuing country: US
+        warning D5 signerProfile(crlDistributionPoints)
+          about the signer's certificate: it gives no http address of a revocation list
+        warning D6 anchorProfile(crlDistributionPoints)
+          about the issuer root: it gives no plain http address of a revocation list
+        warning D8 revocationUnknown
+          whether the signer's certificate was revoked could not be found out
+        org.iso.18013.5.1:
+          family_name (text)
+          issue_date (date)
+          expiry_date (date)
+          document_number (text)
+          portrait (1042 bytes)
+          driving_privileges (list of 2)
+
+      """
+    let run = CommandRun(["verify", response] + usual)
+    #expect(run.status == 0)
+    #expect(run.out == expected)
+    #expect(
+      run.err == """
+        note: response taken from binary
+        note: no --request: everything that came counts as asked for
+
+        """)
+  }
+
+  @Test("gives values only when asked for")
+  func values() throws {
+    let shown = CommandRun(["verify", response, "--show-values"] + usual)
+    #expect(
+      shown.status == 0 && shown.out.contains("    family_name (text): \"Doe\"\n    issue_date (date): 2019-10-20\n"))
+    let json = try jsonMembers(CommandRun(["verify", response, "--json"] + usual).out)
+    let claims = try claims(json)
+    #expect(claims["family_name"] as? [String: String] == ["type": "string"])
+    #expect(claims["portrait"] as? [String: String] == ["type": "data"])
+    let withValues = try self.claims(
+      jsonMembers(CommandRun(["verify", response, "--json", "--show-values"] + usual).out))
+    #expect(withValues["family_name"] as? [String: String] == ["type": "string", "value": "Doe"])
+    #expect(withValues["issue_date"] as? [String: String] == ["type": "date", "value": "2019-10-20"])
+  }
+
+  private func claims(_ json: [String: Any]) throws -> [String: Any] {
+    let document = try #require((json["documents"] as? [[String: Any]])?.first)
+    return try #require((document["claims"] as? [String: Any])?["org.iso.18013.5.1"] as? [String: Any])
+  }
+
+  @Test("gives JSON as the SDKs of the field do")
+  func json() throws {
+    let run = CommandRun(["verify", response, "--json", "--signer-revocation", "ignore"] + usual)
+    #expect(run.status == 0 && run.err.isEmpty)
+    #expect(
+      run.out == """
+        {"verified":true,"findings":[\
+        {"check":"D5","code":"signerProfile","text":"signerProfile(crlDistributionPoints)",\
+        "meaning":"about the signer's certificate: it gives no http address of a revocation list",\
+        "severity":"warning","document":0},\
+        {"check":"D6","code":"anchorProfile","text":"anchorProfile(crlDistributionPoints)",\
+        "meaning":"about the issuer root: it gives no plain http address of a revocation list",\
+        "severity":"warning","document":0}],\
+        "documents":[{"docType":"org.iso.18013.5.1.mDL","verificationResult":{"verified":true,"reasons":[]},\
+        "issuingCountry":"US","claims":{"org.iso.18013.5.1":{"family_name":{"type":"string"},\
+        "issue_date":{"type":"date"},"expiry_date":{"type":"date"},"document_number":{"type":"string"},\
+        "portrait":{"type":"data"},"driving_privileges":{"type":"array"}}},"claimErrors":{},"ages":{}}],\
+        "notes":["response taken from binary","no --request: everything that came counts as asked for"]}
+
+        """)
+  }
+
+  @Test("takes all inputs in other forms as well")
+  func forms() throws {
+    let response = try #require(bytes(hex: AnnexD.deviceResponse))
+    let anchor = try #require(bytes(hex: AnnexD.issuerRoot))
+    let files = [try folder.file("a", text: response.hex), try folder.file("b", text: Base64.url.encode(response))]
+    let anchors = [
+      try folder.file("c", text: Base64.standard.encode(anchor)),
+      try folder.file("d", text: PEM.encode("CERTIFICATE", anchor)),
+    ]
+    for (file, anchor) in zip(files, anchors) {
+      let run = CommandRun(
+        ["verify", file, "--transcript", AnnexD.sessionTranscript, "--anchor", anchor, "--reader-key", key] + now)
+      #expect(run.status == 0, "\(run.out)")
+    }
+  }
+
+  @Test(
+    "is not verified, with the reason, when something is missing or changed",
+    arguments: [
+      ("key", "deviceMacInvalid"), ("anchor", "noTrustAnchor"), ("late", "expired"), ("transcript", "deviceMacInvalid"),
+      ("strict", "signerProfile(crlDistributionPoints)"), ("revocation", "revocationUnknown"),
+      ("value", "digestMismatch(org.iso.18013.5.1, family_name)"), ("cut", "responseMalformed"),
+    ])
+  func failures(what: String, reason: String) throws {
+    var file = response
+    var words = usual
+    switch what {
+    case "key": words = ["--transcript", transcript, "--anchor", root] + now
+    case "anchor": words = ["--transcript", transcript, "--reader-key", key] + now
+    case "late":
+      words = ["--transcript", transcript, "--anchor", root, "--reader-key", key, "--now", "2022-01-01T00:00:00Z"]
+    case "transcript":
+      words = ["--transcript", "83f6f6f6", "--anchor", root, "--reader-key", key] + now
+    case "strict": words.append("--strict-profile")
+    case "revocation": words += ["--signer-revocation", "require"]
+    case "value":
+      file = try folder.file(
+        "changed", text: AnnexD.deviceResponse.replacingOccurrences(of: "63446f65", with: "63446f66"))
+    default: file = try folder.file("cut", #require(bytes(hex: AnnexD.deviceResponse)).dropLast())
+    }
+    let run = CommandRun(["verify", file, "--json"] + words)
+    let json = try jsonMembers(run.out)
+    let findings = try #require(json["findings"] as? [[String: Any]])
+    #expect(run.status == 1 && json["verified"] as? Bool == false)
+    #expect(
+      findings.contains { $0["text"] as? String == reason && $0["severity"] as? String == "failure" }, "\(run.out)")
+    let text = CommandRun(["verify", file] + words)
+    #expect(text.status == 1 && text.out.hasPrefix("NOT verified\n") && text.out.contains(" \(reason)\n"))
+    #expect(!text.out.contains("family_name (") && !text.out.contains("Doe"))
+    #expect(text.err.contains("no --reader-key") == (what == "key"))
+    #expect(text.err.contains("nobody is trusted") == (what == "anchor"))
+  }
+
+  @Test("matches a request: what is missing, and ages")
+  func request() throws {
+    var random = SplitMix64(state: 3)
+    let now = try #require(DateTime("2026-06-01T12:00:00Z")).instant
+    let issued = try TestIssue(.age, age: 20, now: now).issue(random: &random)
+    let transcript = CBORValue.array([.null, .null, .null]).encode()
+    let presentation = DocumentPresentation(
+      issued.credential, selection: issued.credential.everything, method: .signature, transcript: transcript,
+      readerKey: nil)
+    let response = try folder.file(
+      "age.cbor", DeviceResponseDraft(documents: [try presentation.document()]).encode())
+    let asked = ItemsRequest(
+      docType: "eu.europa.ec.av.1",
+      nameSpaces: [
+        .init(
+          nameSpace: "eu.europa.ec.av.1",
+          elements: ["age_over_18", "age_over_20", "nickname"].map { .init(identifier: $0, intentToRetain: false) })
+      ])
+    let words = [
+      "verify", response, "--transcript", transcript.hex, "--anchor",
+      try folder.file("r.pem", text: issued.trusted.pem),
+      "--request", try folder.file("request", DeviceRequestDraft([asked]).encode()), "--now", "2026-06-01T12:00:00Z",
+      "--signer-revocation", "ignore",
+    ]
+    let run = CommandRun(words)
+    #expect(run.status == 0 && run.err == "note: response taken from binary\n")
+    #expect(
+      run.out.contains("  age: age_over_18: yes (eu.europa.ec.av.1)\n  age: age_over_20: unknown (eu.europa.ec.av.1)\n")
+    )
+    #expect(run.out.contains("    age_over_18 (yes or no)\n") && run.out.contains("    nickname: not returned\n"))
+    let document = try #require(
+      (jsonMembers(CommandRun(words + ["--json"]).out)["documents"] as? [[String: Any]])?.first)
+    #expect(
+      document["ages"] as? [String: [String: String]] == [
+        "eu.europa.ec.av.1": ["age_over_18": "yes", "age_over_20": "unknown"]
+      ])
+    #expect(
+      document["claimErrors"] as? [String: [String: String]]
+        == ["eu.europa.ec.av.1": ["age_over_20": "notReturned", "nickname": "notReturned"]])
+  }
+
+  @Test("trusts a folder of roots, and a signer by itself")
+  func trust() throws {
+    let store = folder.path + "/trust"
+    let time = try #require(DateTime("2021-01-01T00:00:00Z")).instant
+    _ = try TrustStore(folder: store).add(try #require(bytes(hex: AnnexD.issuerRoot)), at: time)
+    let words = ["verify", response, "--transcript", transcript, "--reader-key", key] + now
+    #expect(CommandRun(words + ["--trust", store]).status == 0)
+
+    let document = try DeviceResponse(try #require(bytes(hex: AnnexD.deviceResponse))[...]).documents[0]
+    let chain = try IssuerSigned(document.issuerSigned).issuerAuth.structure.x5chain
+    let signer = try folder.file("signer.der", try #require(chain.first))
+    let run = CommandRun(words + ["--signer", signer])
+    #expect(run.status == 0 && !run.out.contains("noTrustAnchor"))
+
+    _ = try folder.file("trust/broken.pem", text: "nothing")
+    let warned = CommandRun(words + ["--trust", store])
+    #expect(warned.status == 0)
+    #expect(
+      warned.err.contains("note: broken.pem: no certificate in it (neither PEM, nor DER, nor base64); it is not used\n")
+    )
+  }
+
+  @Test("accepts what is not as it should be only when told to")
+  func switches() throws {
+    var random = SplitMix64(state: 5)
+    let instant = try #require(DateTime("2026-06-01T12:00:00Z")).instant
+    let issue = TestIssue(.age, age: 20, now: instant)
+    let authority = try issue.makeAuthority(random: &random)
+    let signer = try issue.issue(under: authority, random: &random).signer
+    var terms = IssuanceTerms(now: instant)
+    terms.editMSO = { object in
+      let text = CBORValue.text("2026-05-31T12:00:00Z")
+      object["validityInfo"] = .map(["signed": text, "validFrom": text, "validUntil": "2026-06-20T12:00:00Z"])
+    }
+    let credential = try signer.issue(
+      docType: "eu.europa.ec.av.1", [NameSpaceContent("eu.europa.ec.av.1", [Element("age_over_18", true)])],
+      deviceKey: try PrivateKey.generate(.p256), terms: terms, random: &random)
+    let transcript = CBORValue.array([.null, .null, .null]).encode()
+    let presentation = DocumentPresentation(
+      credential, selection: credential.everything, method: .signature, transcript: transcript, readerKey: nil)
+    let response = try folder.file(
+      "untagged", DeviceResponseDraft(documents: [try presentation.document()]).encode())
+    let words = [
+      "verify", response, "--transcript", transcript.hex, "--anchor", try folder.file("r.pem", text: authority.pem),
+      "--now",
+      "2026-06-01T12:00:00Z",
+    ]
+    let refused = CommandRun(words)
+    #expect(refused.status == 1 && refused.out.contains("  failure B6 msoMalformed\n"))
+    #expect(CommandRun(words + ["--accept-untagged-dates"]).status == 0)
+  }
+
+  @Test("refuses wrong usage and unreadable inputs with status 2")
+  func usage() throws {
+    let text = try folder.file("text", text: "hello, door")
+    let cases: [([String], String)] = [
+      ([], "verify: the file is missing\nwrite verify FILE --transcript FILE\n"),
+      (
+        ["/nowhere/x", "--transcript", transcript],
+        "'/nowhere/x': No such file or directory\ncheck the path and its permissions\n"
+      ),
+      (
+        [response],
+        "--transcript: missing\ngive the SessionTranscript: without it nobody can tell a copy of a response\n"
+      ),
+      (
+        [response, "--transcript", "zz"],
+        "'zz': no such file, and neither hexadecimal nor base64\ngive a file, or the bytes as text\n"
+      ),
+      (
+        [response, "--transcript", "8201"],
+        "--transcript '8201': no SessionTranscript: truncated at byte 0\n"
+          + "it is an array of three: engagement, reader key, handover\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--anchor", text],
+        "--anchor \(quoted(text)): no certificate in it (neither PEM, nor DER, nor base64)\n"
+          + "give a certificate as PEM, DER or base64\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--reader-key", text],
+        "--reader-key \(quoted(text)): no private key in PEM form\ngive the key unencrypted, as PKCS #8 PEM\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--now", "tomorrow"],
+        "--now 'tomorrow': no time\nwrite it like 2026-06-01T12:00:00Z\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--request", response],
+        "--request \(quoted(response)): no DeviceRequest: docRequests: missing from the map at byte 0\n"
+          + "inspect \(quoted(response)) tells what it is\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--trust", "/nowhere"],
+        "--trust '/nowhere': no such folder\ntrust add FILE makes one\n"
+      ),
+      (
+        [response, "--transcript", transcript, "--document-status", "maybe"],
+        "--document-status 'maybe': no such value\none of ignore, prefer, require\n"
+      ),
+    ]
+    for (words, message) in cases {
+      let run = CommandRun(["verify"] + words)
+      #expect(run.status == 2 && run.out.isEmpty)
+      #expect(run.err == "mdoc-reader: " + message)
+    }
+  }
+
+  @Test("explains every reason there is in one line")
+  func meanings() {
+    let reasons: [Reason] = [
+      .responseMalformed, .signerProfile(detail: "keyUsage"), .signerProfile(detail: "?"),
+      .anchorProfile(detail: "keyUsage"),
+      .digestMismatch(nameSpace: "a", element: "b"), .statusUnavailable(detail: "x"),
+    ]
+    for reason in reasons { #expect(!reason.meaning.isEmpty && !reason.meaning.contains("\n")) }
+    #expect(Reason.signerProfile(detail: "keyUsage").meaning.contains("digitalSignature"))
+    #expect(Reason.signerProfile(detail: "?").meaning == "the signer's certificate does not keep to its profile")
+  }
+}
