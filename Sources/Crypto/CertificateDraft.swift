@@ -106,7 +106,9 @@ package struct CertificateDraft: Sendable {
     guard key.curve.kind == .weierstrass else {
       return DER.sequence(DER.sequence(DER.objectIdentifier(key.curve.oid)), DER.bitString(key.x))
     }
-    let point = compressed ? [2 | (key.y.last ?? 0) & 1] + key.x : [4] + key.x + key.y
+    let prefix: UInt8 = compressed ? 2 | (key.y.last ?? 0) & 1 : 4
+    var point = [prefix] + key.x
+    if !compressed { point += key.y }
     return publicKeyInfo(curve: key.curve, point: point)
   }
 

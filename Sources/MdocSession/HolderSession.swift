@@ -72,7 +72,8 @@ package struct HolderSession: ~Copyable {
     self.key = key
     self.handover = handover
     self.limits = limits
-    wake(at: now + limits.link)
+    deadline = now + limits.link
+    outputs = [.wake(at: now + limits.link)]
   }
 
   /// Feeds one event. Drain `nextOutput()` before feeding the next.

@@ -58,9 +58,11 @@ package struct ReaderSession: ~Copyable {
   private let limits: SessionLimits
   private let afterResponse: AfterResponse
   private var phase: Phase
-  private var ephemeralKey: PrivateKey?
-  private var deadline: Instant?
-  private var outputs: [Output] = []
+  // No initial values here, not even an implied nil (hence `Optional`): the 6.0.3 compiler crashes over an initializer
+  // that throws when some properties of a struct that cannot be copied are set already.
+  private var ephemeralKey: Optional<PrivateKey>
+  private var deadline: Optional<Instant>
+  private var outputs: [Output]
 
   /// A session for an engagement that has just been seen.
   ///
@@ -87,7 +89,8 @@ package struct ReaderSession: ~Copyable {
     self.afterResponse = afterResponse
     self.limits = limits
     phase = .awaitingLink(encryption, establishment: establishment)
-    wake(at: now + limits.link)
+    deadline = now + limits.link
+    outputs = [.wake(at: now + limits.link)]
   }
 
   /// Feeds one event. Drain `nextOutput()` before feeding the next.

@@ -65,8 +65,10 @@ package struct HolderConversation: ~Copyable {
   }
 
   private var session: HolderSession
-  private let answer: HolderAnswer
-  private let engagement: [UInt8]
+  // Variables since the 6.0.3 compiler lets no initializer with constants call a mutating method, where the struct cannot
+  // be copied.
+  private var answer: HolderAnswer
+  private var engagement: [UInt8]
   private var request: DeviceRequest?
   private var answerCount = 0
   /// What to make of the session's completion: who caused it.

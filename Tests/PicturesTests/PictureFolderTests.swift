@@ -1,6 +1,7 @@
 import Foundation
 import Kernel
 import Pictures
+import TestSupport
 import Testing
 
 /// A folder with a simulated camera on it, and what the camera reported.
@@ -150,7 +151,7 @@ private final class Scene {
     try PictureFile.write(image, to: scene.path + "/a.png")
     #expect(try Files.read(scene.path + "/a.PGM", limit: 1000).starts(with: Array("P5".utf8)))
     #expect(try PictureFile.read(scene.path + "/a.png") == image)
-    let error = #expect(throws: PictureFileError.self) { try PictureFile.read(scene.path + "/none.png") }
+    let error = thrown(PictureFileError.self) { _ = try PictureFile.read(scene.path + "/none.png") }
     #expect(error?.description == "open \(scene.path)/none.png: No such file or directory")
   }
 }

@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 
 @testable import SimulatedAir
@@ -322,7 +323,7 @@ private final class Log {
   func refused() throws {
     let air = try Air()
     let long = "/" + String(repeating: "x", count: 57)
-    let error = #expect(throws: AirError.self) { try Advertisement(of: service, in: long, on: air.loop) { _ in } }
+    let error = thrown(AirError.self) { _ = try Advertisement(of: service, in: long, on: air.loop) { _ in } }
     guard case .pathTooLong(let path, byteCount: 108, limit: 107)? = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -333,8 +334,8 @@ private final class Log {
     }
     // One byte less fits the limit, and then the folder is what is missing.
     let fitting = String(long.dropLast())
-    let missing = #expect(throws: AirError.self) {
-      try Advertisement(of: service, in: fitting, on: air.loop) { _ in }
+    let missing = thrown(AirError.self) {
+      _ = try Advertisement(of: service, in: fitting, on: air.loop) { _ in }
     }
     guard case .system(let system)? = missing else {
       Issue.record("\(String(describing: missing))")

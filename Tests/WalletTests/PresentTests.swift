@@ -192,7 +192,8 @@ struct PresentTests {
       ["--air", air, "--timeout", "1", "--qr", path, "--terminal-qr"] + (isInverse ? ["--inverse"] : []))
     _ = try wallet.status()
     let found = try #require(try QRDecoder().decodeStill(try PictureFile.read(path)))
-    #expect(found.codes.map { String(decoding: $0, as: UTF8.self) } == [try wallet.engagement()])
+    let engagement = try wallet.engagement()
+    #expect(found.codes.map { String(decoding: $0, as: UTF8.self) } == [engagement])
     #expect(wallet.out.contains("\u{2588}\u{2588}"))
   }
 
