@@ -3,7 +3,7 @@ internal import CJansson
 extension JSONValue {
   /// The document that `text` is, strict RFC 8259: no duplicate keys, nothing after it. Nil for anything else.
   package init?(reading text: [UInt8]) {
-    let flags = Int(JSON_REJECT_DUPLICATES) | Int(JSON_DECODE_ANY)
+    let flags = Int(JSON_REJECT_DUPLICATES) | Int(JSON_DECODE_ANY) | Int(JSON_ALLOW_NUL)
     let document = text.withUnsafeBufferPointer { buffer -> UnsafeMutablePointer<json_t>? in
       // The library reads the bytes while this closure lasts and keeps none of them.
       buffer.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, flags, nil) }

@@ -51,18 +51,26 @@ struct DistinguishedNameTests {
   func types(tag: UInt8, hex: String) throws {
     let read = try name([(.commonName, tag, try #require(bytes(hex: hex)))])
     #expect(read.commonNames == ["\u{E9}"])
-    #expect(try read.normalized == name([(.commonName, 12, Array(" \u{C9} ".utf8))]).normalized)
+    #expect(read.normalized == (try name([(.commonName, 12, Array(" \u{C9} ".utf8))])).normalized)
   }
 
-  @Test("bytes that are no text are replaced, and other types are empty and shown in hexadecimal")
-  func noText() throws {
-    #expect(try name([(.commonName, 12, [0xFF])]).commonNames == ["\u{FFFD}"])
-    #expect(try name([(.commonName, 30, [0, 65, 0])]).commonNames == ["A\u{FFFD}"])
-    #expect(try name([(.commonName, 30, [0xD8, 0])]).commonNames == ["\u{FFFD}"])
-    let number = try name([(.commonName, 2, [5])])
-    #expect(number.commonNames == [""])
-    #expect(number.description == "CN=#05")
-    #expect(try number.normalized != name([(.commonName, 2, [6])]).normalized)
+  @Test(
+    "bytes that are no text of their type make no name",
+    arguments: [
+      (12, "ff"), (12, "c0af"), (30, "004100"), (30, "d800"), (28, "000041"), (28, "00110000"), (2, "05"), (0x8C, "41"),
+    ])
+  func noText(tag: UInt8, hex: String) throws {
+    let value = DER.element(tag, try #require(bytes(hex: hex)))
+    let pair = DER.sequence(DER.objectIdentifier(.commonName), value)
+    #expect(DistinguishedName(encoded: DER.sequence(DER.element(DERTag.set, pair))[...]) == nil)
+  }
+
+  @Test("bit strings are empty as text and shown in hexadecimal")
+  func bitStrings() throws {
+    let bits = try name([(.commonName, 3, [0, 5])])
+    #expect(bits.commonNames == [""])
+    #expect(bits.description == "CN=#0005")
+    #expect(bits.normalized != (try name([(.commonName, 3, [0, 6])])).normalized)
   }
 
   @Test(
@@ -84,8 +92,8 @@ struct DistinguishedNameTests {
     let read = try name([a, b], [(.countryName, 19, Array("UT".utf8))])
     #expect(read.description == "CN=A+O=B, C=UT")
     #expect(read.attributes.map(\.relativeName) == [0, 0, 1])
-    #expect(try read.normalized == name([b, a], [(.countryName, 12, Array("ut".utf8))]).normalized)
-    #expect(try read.normalized != name([a], [b], [(.countryName, 19, Array("UT".utf8))]).normalized)
+    #expect(read.normalized == (try name([b, a], [(.countryName, 12, Array("ut".utf8))])).normalized)
+    #expect(read.normalized != (try name([a], [b], [(.countryName, 19, Array("UT".utf8))])).normalized)
   }
 
   @Test("an empty name and an empty relative name are read without a trap")
