@@ -180,7 +180,8 @@ package final class Appliance {
       template: parts.template)
     status.anchors = material.anchors.count
     record(
-      "trustLoaded", [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
+      "trustLoaded",
+      [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
     if material.isEmpty {
       raise("trustEmpty", "nobody is trusted")
     } else {

@@ -69,7 +69,9 @@ extension TransactionReport {
     if let issuingCountry { members.append(.init("issuingCountry", .string(issuingCountry))) }
     if let link {
       members.append(
-        .init("link", ["mode": .string(link.mode.rawValue), "mtu": .integer(link.mtu), "roundTrips": .integer(link.roundTrips)]))
+        .init(
+          "link",
+          ["mode": .string(link.mode.rawValue), "mtu": .integer(link.mtu), "roundTrips": .integer(link.roundTrips)]))
     }
     if let responseSize { members.append(.init("responseBytes", .integer(responseSize))) }
     let times = Span.allCases.compactMap { span in

@@ -46,7 +46,8 @@ package struct COSEAlgorithm: Equatable, Sendable {
 
   /// The classic algorithm cipher suite 1 pairs with a curve; nil for curves that cannot sign.
   package init?(signingWith curve: Curve) {
-    guard let paired = COSEAlgorithm.all.first(where: { !$0.isFullySpecified && $0.pairedCurves.contains(curve) }) else {
+    guard let paired = COSEAlgorithm.all.first(where: { !$0.isFullySpecified && $0.pairedCurves.contains(curve) })
+    else {
       return nil
     }
     self = paired

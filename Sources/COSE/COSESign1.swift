@@ -20,7 +20,8 @@ package struct COSESign1: Sendable {
   ) -> Bool {
     guard let algorithm, algorithm.fits(key.curve, strictPairing: strictPairing) else { return false }
     return key.isValid(
-      signature: structure.proof, for: structure.input(payload: payload, externalData: externalData), hash: algorithm.hash)
+      signature: structure.proof, for: structure.input(payload: payload, externalData: externalData),
+      hash: algorithm.hash)
   }
 
   /// Makes a COSE_Sign1 with the classic algorithm of the key's curve.

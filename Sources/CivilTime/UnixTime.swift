@@ -39,7 +39,8 @@ extension UnixTime: CustomStringConvertible {
   package var description: String {
     let day = seconds.flooredQuotient(86_400)
     let rest = Int(seconds - day * 86_400)
-    return "\(CalendarDate(daysSince1970: Int(day)))T\(twoDigits(rest / 3600)):\(twoDigits(rest / 60 % 60)):\(twoDigits(rest % 60))Z"
+    return
+      "\(CalendarDate(daysSince1970: Int(day)))T\(twoDigits(rest / 3600)):\(twoDigits(rest / 60 % 60)):\(twoDigits(rest % 60))Z"
   }
 }
 

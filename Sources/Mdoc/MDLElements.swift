@@ -32,7 +32,8 @@ package enum MDLElements {
 
   private static func kind(of element: String) -> ValueKind? {
     switch element {
-    case "family_name", "given_name", "issuing_country", "issuing_authority", "document_number", "un_distinguishing_sign",
+    case "family_name", "given_name", "issuing_country", "issuing_authority", "document_number",
+      "un_distinguishing_sign",
       "administrative_number", "eye_colour", "hair_colour", "birth_place", "resident_address", "issuing_jurisdiction",
       "nationality", "resident_city", "resident_state", "resident_postal_code", "resident_country",
       "family_name_national_character", "given_name_national_character":

@@ -91,7 +91,9 @@ extension DocumentVerification {
       if name.element == "expiry_date", let date = element.value.calendarDate, date < today {
         add(.information, .documentExpired)
       }
-      if name.element == "portrait", !MDLElements.looksLikeImage(element.value) { add(.information, .portraitUnreadable) }
+      if name.element == "portrait", !MDLElements.looksLikeImage(element.value) {
+        add(.information, .portraitUnreadable)
+      }
     }
   }
 
@@ -101,7 +103,8 @@ extension DocumentVerification {
       nameSpace.elements.compactMap { element -> ElementName? in
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
         let isAnswered = ages.contains { age in
-          age.nameSpace == name.nameSpace && age.limit.element == name.element && (age.answer == .yes || age.answer == .no)
+          age.nameSpace == name.nameSpace && age.limit.element == name.element
+            && (age.answer == .yes || age.answer == .no)
         }
         return given.contains(name) || isAnswered ? nil : name
       }

@@ -23,7 +23,9 @@ enum CheckCommand {
       checkFolder("camera", site.pictures, "pictures of the simulated board", &list)
       checkFolder("radio", site.air, "sockets of the simulated board", &list)
       checkFolder("status", Files.folder(of: site.statusFile), "folder of the status file", &list)
-      if case .file(let path) = site.events { checkFolder("events", Files.folder(of: path), "folder of the events", &list) }
+      if case .file(let path) = site.events {
+        checkFolder("events", Files.folder(of: path), "folder of the events", &list)
+      }
     } catch let failure as ConfigurationFailure {
       for line in failure.lines.flatMap({ $0.split(separator: "\n").map(String.init) }) where !line.hasPrefix("  ") {
         list.fail("configuration", line, "correct the line; every key is explained in config/reader.toml")
@@ -41,7 +43,8 @@ enum CheckCommand {
     for problem in contents.problems { list.fail("trust", "\(problem)", problem.hint) }
     switch contents.state {
     case .missing, .empty:
-      list.fail("trust", "\(site.trustFolder): nobody is trusted", "add the root of your issuer: mdoc-reader trust add FILE")
+      list.fail(
+        "trust", "\(site.trustFolder): nobody is trusted", "add the root of your issuer: mdoc-reader trust add FILE")
     case .unreadable(let error):
       list.fail("trust", "\(site.trustFolder): \(error.reason)", "check the folder's owner and mode")
     case .loaded:
@@ -111,7 +114,9 @@ struct CheckList {
 
   var hasFailure: Bool { rows.contains { $0.outcome == .fail } }
 
-  mutating func pass(_ what: String, _ detail: String) { rows.append(Row(outcome: .pass, what: what, detail: detail, remedy: nil)) }
+  mutating func pass(_ what: String, _ detail: String) {
+    rows.append(Row(outcome: .pass, what: what, detail: detail, remedy: nil))
+  }
 
   mutating func warn(_ what: String, _ detail: String, _ remedy: String) {
     rows.append(Row(outcome: .warn, what: what, detail: detail, remedy: remedy))

@@ -204,7 +204,9 @@ private final class Demo {
   private func report() {
     console.data("")
     for row in rows { console.data("\(row.isExpected ? "as expected" : "UNEXPECTED ")  \(row.title): \(row.text)") }
-    if rows.count < Visitor.all.count { console.data("UNEXPECTED   only \(rows.count) of \(Visitor.all.count) visitors were served") }
+    if rows.count < Visitor.all.count {
+      console.data("UNEXPECTED   only \(rows.count) of \(Visitor.all.count) visitors were served")
+    }
   }
 }
 

@@ -41,7 +41,9 @@ enum StatusCommand {
       "visitors  \(number("granted")) granted, \(number("refused")) refused, \(number("failed")) failed",
     ]
     let faults = status["faults"]?.strings ?? []
-    if !faults.isEmpty { lines.append("faults    \(faults.joined(separator: ", ")) (mdoc-reader check says what to do)") }
+    if !faults.isEmpty {
+      lines.append("faults    \(faults.joined(separator: ", ")) (mdoc-reader check says what to do)")
+    }
     if let last = status["last"], let outcome = last["outcome"]?.string {
       let reasons = last["reasons"]?.strings ?? []
       lines.append("last      \(outcome)" + (reasons.isEmpty ? "" : ": \(reasons.joined(separator: ", "))"))

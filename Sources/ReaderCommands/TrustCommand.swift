@@ -26,7 +26,9 @@ enum TrustCommand {
     let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
     let operand = arguments.operands.dropFirst().first
     func needed(_ name: String) throws -> String {
-      guard let operand else { throw UsageError("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)") }
+      guard let operand else {
+        throw UsageError("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)")
+      }
       return operand
     }
     do {
@@ -88,8 +90,11 @@ enum TrustCommand {
       console.data(JSONValue.array(contents.certificates.map { document(of: $0, at: now) }).text)
     } else {
       for stored in contents.certificates {
-        console.data("\(stored.fingerprint.prefix(16))  \(stored.list == .signers ? "signer  " : "")\(summary(of: stored))")
-        if let types = stored.docTypes { console.data("                  only for \(types.sorted().joined(separator: ", "))") }
+        console.data(
+          "\(stored.fingerprint.prefix(16))  \(stored.list == .signers ? "signer  " : "")\(summary(of: stored))")
+        if let types = stored.docTypes {
+          console.data("                  only for \(types.sorted().joined(separator: ", "))")
+        }
       }
     }
     for problem in contents.problems { console.remark("mdoc-reader: \(problem)\n  \(problem.hint)") }

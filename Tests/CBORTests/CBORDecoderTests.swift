@@ -21,7 +21,8 @@ struct CBORDecoderTests {
     "integers are read at every head length",
     arguments: [
       ("00", 0), ("17", 23), ("1818", 24), ("18ff", 255), ("190100", 256), ("19ffff", 65535), ("1a00010000", 65536),
-      ("1a ffffffff", 4_294_967_295), ("1b0000000100000000", 4_294_967_296), ("1817", 23), ("190001", 1), ("1a00000002", 2),
+      ("1a ffffffff", 4_294_967_295), ("1b0000000100000000", 4_294_967_296), ("1817", 23), ("190001", 1),
+      ("1a00000002", 2),
       ("1b0000000000000003", 3), ("20", -1), ("3863", -100), ("3b00000000000003e7", -1000),
       ("3b7fffffffffffffff", Int64.min),
     ] as [(String, Int64)])
@@ -38,7 +39,12 @@ struct CBORDecoderTests {
     #expect(negative.int == nil && negative.uint == nil && negative.isInteger)
   }
 
-  @Test("half precision numbers are read", arguments: [("f90000", 0.0), ("f93c00", 1.0), ("f97bff", 65504.0), ("f90001", 0x1p-24), ("f9c400", -4.0), ("f97c00", .infinity)])
+  @Test(
+    "half precision numbers are read",
+    arguments: [
+      ("f90000", 0.0), ("f93c00", 1.0), ("f97bff", 65504.0), ("f90001", 0x1p-24), ("f9c400", -4.0),
+      ("f97c00", .infinity),
+    ])
   func halves(hex: String, value: Double) throws {
     #expect(try decode(hex).get().double == value)
   }
@@ -46,8 +52,10 @@ struct CBORDecoderTests {
   @Test(
     "what is not well-formed is refused with its reason at its offset",
     arguments: [
-      ("", .truncated, 0), ("18", .truncated, 0), ("8200", .truncated, 0), ("a100", .truncated, 0), ("1c", .reservedHead, 0),
-      ("ff", .unexpectedBreak, 0), ("8101ff", .trailingBytes, 2), ("0000", .trailingBytes, 1), ("f818", .invalidSimpleValue, 0),
+      ("", .truncated, 0), ("18", .truncated, 0), ("8200", .truncated, 0), ("a100", .truncated, 0),
+      ("1c", .reservedHead, 0),
+      ("ff", .unexpectedBreak, 0), ("8101ff", .trailingBytes, 2), ("0000", .trailingBytes, 1),
+      ("f818", .invalidSimpleValue, 0),
       ("62c328", .invalidUTF8, 1), ("5f6100ff", .invalidChunk, 1), ("5f5f4100ffff", .invalidChunk, 1),
       ("1f", .reservedHead, 0), ("df", .reservedHead, 0), ("9bffffffffffffffff00", .truncated, 0),
       ("bb800000000000000000", .truncated, 0), ("5b7fffffffffffffff00", .truncated, 0), ("bf00ff", .unexpectedBreak, 2),
@@ -62,7 +70,8 @@ struct CBORDecoderTests {
   @Test(
     "two keys that mean the same are refused however they are written",
     arguments: [
-      "a2616101616102", "a2010118010 2", "a26161017801 6102", "a2616101 7f6161ff 02", "a220012 00 2", "a2f501f502", "a28101018101 02",
+      "a2616101616102", "a2010118010 2", "a26161017801 6102", "a2616101 7f6161ff 02", "a220012 00 2", "a2f501f502",
+      "a28101018101 02",
       "a241aa0141aa02", "a2c10101c10102", "a2a1010201a1010202",
     ])
   func duplicateKeys(hex: String) {
@@ -95,7 +104,9 @@ struct CBORDecoderTests {
     #expect(try decode("a200012002").get().count == 2)
   }
 
-  @Test("nesting beyond the limit is refused for arrays, maps and tags, at ten thousand levels too", arguments: ["81", "9f", "a100", "c1", "bf00"])
+  @Test(
+    "nesting beyond the limit is refused for arrays, maps and tags, at ten thousand levels too",
+    arguments: ["81", "9f", "a100", "c1", "bf00"])
   func depth(level: String) {
     let deep = String(repeating: level, count: 10_000) + "00"
     #expect(error(deep)?.reason == .tooDeep)
@@ -177,7 +188,9 @@ struct CBORDecoderTests {
   func randomBytes(seed: UInt64) {
     var generator = SplitMix64(state: seed)
     for _ in 0..<500 {
-      let input = (0..<Int.random(in: 0...64, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      let input = (0..<Int.random(in: 0...64, using: &generator)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
       guard let item = try? decodeCBOR(input) else { continue }
       #expect(item.encoded.elementsEqual(input))
     }

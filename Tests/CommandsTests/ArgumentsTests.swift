@@ -96,7 +96,11 @@ struct ProgramTests {
       (["ad"], 2, "", "prog: 'ad': no such verb\ndid you mean add?\n"),
       ([], 2, "", "prog: verb: missing\none of add, fail, odd; see --help\n"),
       (["add", "1", "2"], 2, "", "prog: '2': one argument too many\nsee --help for what this verb takes\n"),
-      (["add", "--help"], 0, "usage: prog add N\n\nAdd.\n\n  --json  print JSON for tools: one object, or one a line for each event\n  --help  print this help\n", ""),
+      (
+        ["add", "--help"], 0,
+        "usage: prog add N\n\nAdd.\n\n  --json  print JSON for tools: one object, or one a line for each event\n  --help  print this help\n",
+        ""
+      ),
     ] as [([String], Int32, String, String)])
   func streams(words: [String], status: Int32, out: String, err: String) {
     var data = ""

@@ -106,7 +106,8 @@ struct CertificateTests {
     #expect(try issuer.signedSigner().isSigned(by: issuer.rootKey.publicKey))
   }
 
-  @Test("an Edwards key is read, and the signature it made on a certificate is checked", arguments: [Curve.ed25519, .ed448])
+  @Test(
+    "an Edwards key is read, and the signature it made on a certificate is checked", arguments: [Curve.ed25519, .ed448])
   func edwards(curve: Curve) throws {
     var issuer = try TestIssuer()
     let key = try PrivateKey.generate(curve)

@@ -11,7 +11,9 @@ struct JSONValueTests {
     #expect(value.text == #"{"z":1,"a":["x",true,null,1.5],"m":{"k":-7}}"#)
   }
 
-  @Test("whatever a text holds, the line is printable ASCII and reads back the same", arguments: ["a\nb", "\u{1b}[2J", "Müster \u{1F600}", "\"\\/", "a\u{0}b", ""])
+  @Test(
+    "whatever a text holds, the line is printable ASCII and reads back the same",
+    arguments: ["a\nb", "\u{1b}[2J", "Müster \u{1F600}", "\"\\/", "a\u{0}b", ""])
   func texts(text: String) throws {
     let line = JSONValue.string(text).text
     #expect(line.utf8.allSatisfy { (0x20...0x7e).contains($0) })

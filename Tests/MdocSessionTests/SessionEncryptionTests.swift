@@ -1,6 +1,6 @@
 import Bytes
 import CBOR
-import Crypto
+@testable import Crypto
 import Mdoc
 import Testing
 

@@ -47,10 +47,14 @@ struct AnnexDTests {
     let document = try #require(verdict.documents.first?.verified)
     #expect(document.docType == "org.iso.18013.5.1.mDL" && document.issuingCountry == "US" && document.missing.isEmpty)
     #expect(document.value(of: "family_name", in: "org.iso.18013.5.1") == .string("Doe"))
-    #expect(document.value(of: "issue_date", in: "org.iso.18013.5.1") == .date(CalendarDate(year: 2019, month: 10, day: 20)!))
+    #expect(
+      document.value(of: "issue_date", in: "org.iso.18013.5.1") == .date(CalendarDate(year: 2019, month: 10, day: 20)!))
     #expect(document.value(of: "family_name", in: "org.iso.18013.5.1.US") == nil)
     // The one known deviation of its certificates: a distribution point without a scheme.
-    #expect(Set(verdict.allFindings.map(\.reason.text)).isSubset(of: ["signerProfile(crlDistributionPoints)", "anchorProfile(crlDistributionPoints)", "revocationUnknown"]))
+    #expect(
+      Set(verdict.allFindings.map(\.reason.text)).isSubset(of: [
+        "signerProfile(crlDistributionPoints)", "anchorProfile(crlDistributionPoints)", "revocationUnknown",
+      ]))
   }
 
   private func failures(_ verdict: Verdict) -> Set<String> {
@@ -83,7 +87,9 @@ struct AnnexDTests {
     let anchors = [TrustAnchor(try Certificate(bytes(hex: AnnexD.issuerRoot) ?? []), docTypes: nil, source: "Annex D")]
     let asked = ItemsRequest(
       docType: "org.iso.18013.5.1.mDL",
-      nameSpaces: [.init(nameSpace: "org.iso.18013.5.1.US", elements: [.init(identifier: "family_name", intentToRetain: false)])])
+      nameSpaces: [
+        .init(nameSpace: "org.iso.18013.5.1.US", elements: [.init(identifier: "family_name", intentToRetain: false)])
+      ])
     let verdict = Verifier(anchors: anchors, policy: VerificationPolicy()).verify(
       response[...],
       in: .init(
@@ -125,8 +131,11 @@ struct AnnexDTests {
       let name = entry["name"] as? String ?? ""
       let expected = try #require(entry["expect"] as? [String: Any])
       let reasons = try failures(verify(bytes(hex: entry["cborHex"] as? String ?? "") ?? []))
-      #expect(reasons.contains("issuerSignatureInvalid") == (expected["issuerSignature"] as? String == "invalid"), "\(name)")
-      #expect(reasons.contains("deviceMacInvalid") == (expected["deviceMac"] as? String == "invalid") || name.contains("docType"), "\(name)")
+      #expect(
+        reasons.contains("issuerSignatureInvalid") == (expected["issuerSignature"] as? String == "invalid"), "\(name)")
+      #expect(
+        reasons.contains("deviceMacInvalid") == (expected["deviceMac"] as? String == "invalid")
+          || name.contains("docType"), "\(name)")
       for failure in expected["digestFailures"] as? [[String]] ?? [] {
         #expect(reasons.contains("digestMismatch(\(failure[0]), \(failure[1]))"), "\(name)")
       }

@@ -30,7 +30,8 @@ struct SampleVectorTests {
     let response: [UInt8]
     switch sample["kind"] as? String {
     case "DeviceResponse": response = content
-    case "Document": response = CBORValue.map(["version": "1.0", "documents": .array([.encoded(content)]), "status": 0]).encode()
+    case "Document":
+      response = CBORValue.map(["version": "1.0", "documents": .array([.encoded(content)]), "status": 0]).encode()
     default:
       let docType = try #require(documents[0]["docType"] as? String)
       let document = CBORValue.map(["docType": .text(docType), "issuerSigned": .encoded(content)])
@@ -70,7 +71,8 @@ struct SampleVectorTests {
     let found = Set(
       reasons.compactMap { reason -> [String]? in
         switch reason {
-        case .digestMismatch(let nameSpace, let element), .digestMissing(let nameSpace, let element): [nameSpace, element]
+        case .digestMismatch(let nameSpace, let element), .digestMissing(let nameSpace, let element):
+          [nameSpace, element]
         default: nil
         }
       })

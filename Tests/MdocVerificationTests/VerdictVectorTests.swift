@@ -54,7 +54,10 @@ struct VerdictVectorTests {
     if verdict.isVerified != (expected["verified"] as? Bool) {
       return "verified is \(verdict.isVerified); found \(verdict.allFindings.map(\.reason.text))"
     }
-    for (severity, key) in [(Finding.Severity.failure, "failures"), (.warning, "warnings"), (.dropped, "dropped"), (.information, "information")] {
+    for (severity, key) in [
+      (Finding.Severity.failure, "failures"), (.warning, "warnings"), (.dropped, "dropped"),
+      (.information, "information"),
+    ] {
       let wanted = Set(try #require(expected[key] as? [[String: Any]]).map(describe))
       let found = Set(
         verdict.allFindings.filter { finding in
@@ -97,7 +100,8 @@ struct VerdictVectorTests {
     }
     if let code = failure["code"] as? NSNumber { parameters.append(code.stringValue) }
     let text = parameters.isEmpty ? name : "\(name)(\(parameters.joined(separator: ", ")))"
-    return "\(failure["check"] as? String ?? "") \(text) document \((failure["document"] as? Int).map(String.init) ?? "-")"
+    return
+      "\(failure["check"] as? String ?? "") \(text) document \((failure["document"] as? Int).map(String.init) ?? "-")"
   }
 
   private func verify(_ vector: [String: Any]) throws -> Verdict {
@@ -105,7 +109,8 @@ struct VerdictVectorTests {
     let requested = try #require(vector["requested"] as? [[String: Any]]).map(itemsRequest)
     let anchors = try (vector["trustAnchors"] as? [[String: Any]] ?? []).map { anchor in
       TrustAnchor(
-        try Certificate(try der(anchor["pem"])), docTypes: (anchor["docTypes"] as? [String]).map(Set.init), source: "test")
+        try Certificate(try der(anchor["pem"])), docTypes: (anchor["docTypes"] as? [String]).map(Set.init),
+        source: "test")
     }
     let signers = try (vector["trustedSigners"] as? [String] ?? []).map { try Certificate(try der($0)) }
     let lists = (vector["crls"] as? [String] ?? []).compactMap { try? CertificateRevocationList(try der($0)) }

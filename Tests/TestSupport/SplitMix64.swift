@@ -1,9 +1,12 @@
 /// A small random generator with a seed, so that a failing case can be run again.
 public struct SplitMix64: RandomNumberGenerator {
+  /// Where the sequence stands.
   public var state: UInt64
 
+  /// A sequence that begins at a seed.
   public init(state: UInt64) { self.state = state }
 
+  /// The next 64 bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state

@@ -61,7 +61,8 @@ struct CommandTests {
   func usage(words: [String], expected: String) {
     var err = ""
     var out = ""
-    let status = WalletCommands.run(words, console: Console(program: "mdoc-wallet") { if $1 { out += $0 } else { err += $0 } })
+    let status = WalletCommands.run(
+      words, console: Console(program: "mdoc-wallet") { if $1 { out += $0 } else { err += $0 } })
     #expect(status == 2 && out.isEmpty)
     #expect(err == expected)
   }
@@ -108,7 +109,9 @@ struct CommandTests {
       ["quirks", "--json"],
     ] {
       var out = ""
-      #expect(WalletCommands.run(words, console: Console(program: "mdoc-wallet") { text, isData in if isData { out += text } }) == 0)
+      #expect(
+        WalletCommands.run(
+          words, console: Console(program: "mdoc-wallet") { text, isData in if isData { out += text } }) == 0)
       #expect(try JSONSerialization.jsonObject(with: Data(out.utf8)) is [String: Any])
     }
   }

@@ -202,7 +202,8 @@ struct PresentTests {
     let wallet = folder.path + "/w"
     #expect(
       WalletCommands.run(
-        ["issue", "--wallet", wallet, "--auth", "mac", "--anchor-out", anchor], console: Console(program: "mdoc-wallet") { _, _ in }) == 0)
+        ["issue", "--wallet", wallet, "--auth", "mac", "--anchor-out", anchor],
+        console: Console(program: "mdoc-wallet") { _, _ in }) == 0)
     let presenting = PresentingWallet(["--air", air, "--timeout", "5", "--wallet", wallet, "--yes"])
     let result = try TestReader(engagement: try presenting.engagement(), air: air, request: request).run()
     #expect(try presenting.status() == 0)
