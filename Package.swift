@@ -137,8 +137,8 @@ let package = Package(
     tests(
       "Wallet",
       [
-        "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
-        "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "Commands", "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto",
+        "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",
