@@ -51,7 +51,7 @@ struct DistinguishedNameTests {
   func types(tag: UInt8, hex: String) throws {
     let read = try name([(.commonName, tag, try #require(bytes(hex: hex)))])
     #expect(read.commonNames == ["\u{E9}"])
-    #expect(read.normalized == (try name([(.commonName, 12, Array(" \u{C9} ".utf8))])).normalized)
+    #expect(try read.normalized == name([(.commonName, 12, Array(" \u{C9} ".utf8))]).normalized)
   }
 
   @Test(
@@ -70,7 +70,7 @@ struct DistinguishedNameTests {
     let bits = try name([(.commonName, 3, [0, 5])])
     #expect(bits.commonNames == [""])
     #expect(bits.description == "CN=#0005")
-    #expect(bits.normalized != (try name([(.commonName, 3, [0, 6])])).normalized)
+    #expect(try bits.normalized != name([(.commonName, 3, [0, 6])]).normalized)
   }
 
   @Test(
@@ -92,8 +92,8 @@ struct DistinguishedNameTests {
     let read = try name([a, b], [(.countryName, 19, Array("UT".utf8))])
     #expect(read.description == "CN=A+O=B, C=UT")
     #expect(read.attributes.map(\.relativeName) == [0, 0, 1])
-    #expect(read.normalized == (try name([b, a], [(.countryName, 12, Array("ut".utf8))])).normalized)
-    #expect(read.normalized != (try name([a], [b], [(.countryName, 19, Array("UT".utf8))])).normalized)
+    #expect(try read.normalized == name([b, a], [(.countryName, 12, Array("ut".utf8))]).normalized)
+    #expect(try read.normalized != name([a], [b], [(.countryName, 19, Array("UT".utf8))]).normalized)
   }
 
   @Test("an empty name and an empty relative name are read without a trap")
