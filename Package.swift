@@ -35,7 +35,8 @@ let package = Package(
       name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZBar", path: "Sources/CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    .systemLibrary(name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(
+      name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     .systemLibrary(
       name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(
@@ -64,7 +65,8 @@ let package = Package(
     core(
       "ReaderCore",
       [
-        "Bytes", "CivilTime", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy", "Panel",
+        "Bytes", "CivilTime", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy",
+        "Panel",
       ]),
     core("Configuration", ["CTOML", "Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
 
@@ -83,7 +85,8 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Commands", "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Bluetooth",
+        "Commands", "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Crypto", "Mdoc", "Bluetooth",
         "MdocSession", "Issuer",
       ]),
 
@@ -91,18 +94,27 @@ let package = Package(
     .target(
       name: "Appliance",
       dependencies: [
-        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
+        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime",
+        "CBOR",
+        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
+        "ReaderCore",
         "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR",
+        "COSE", "Crypto", "Mdoc",
         "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
+    // Scripts/bench; no product
+    .executableTarget(
+      name: "mdoc-bench",
+      dependencies: [
+        "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "MdocVerification", "Trust", "Issuer",
+      ]),
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -121,7 +133,8 @@ let package = Package(
     tests(
       "ReaderCore",
       [
-        "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy",
+        "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust",
+        "Policy",
         "Panel", "Issuer",
       ]),
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
@@ -138,12 +151,15 @@ let package = Package(
       "Wallet",
       [
         "Commands", "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto",
-        "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "Mdoc",
+        "Bluetooth",
+        "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",
       [
-        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR",
+        "COSE",
         "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
         "Configuration", "Issuer", "Wallet",
       ]),
