@@ -103,6 +103,12 @@ let package = Package(
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
+    // Scripts/bench; no product
+    .executableTarget(
+      name: "mdoc-bench",
+      dependencies: [
+        "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "MdocVerification", "Trust", "Issuer",
+      ]),
 
     // Tests
     .target(name: "TestSupport", path: "Tests/TestSupport"),

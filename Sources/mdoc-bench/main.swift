@@ -1,0 +1,54 @@
+import CivilTime
+import Glibc
+
+// mdoc-bench verify FLOOR FILE ROUNDS: verification against the floor program, rounds in turn; one line for each case:
+// NAME OURS FLOOR, medians in nanoseconds. FILE is written for the floor program.
+// mdoc-bench profile new|seen PASSES: verification alone, for a profiler.
+// mdoc-bench root FILE: a root certificate in DER, for a reader that must trust something to get ready.
+// mdoc-bench start PROGRAM CONFIG RUNS: one line, NAME NANOSECONDS KILOBYTES, medians.
+
+func median(_ values: [Int64]) -> Int64 { values.sorted()[values.count / 2] }
+
+func write(_ bytes: [UInt8], to path: String) throws {
+  guard let file = fopen(path, "w") else { throw BenchError("cannot write \(path)") }
+  defer { fclose(file) }
+  guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw BenchError("cannot write \(path)") }
+}
+
+func makeVerification() throws -> Verification {
+  try Verification(Inputs(now: UnixTime(seconds: Int64(time(nil)))))
+}
+
+func compare(floor program: String, file: String, rounds: Int) throws {
+  let verification = try makeVerification()
+  try write(verification.inputs.floorFile, to: file)
+  let floor = try FloorProgram(program, file)
+  defer { floor.end() }
+  for (name, areSignersNew) in [("new", true), ("seen", false)] {
+    var ours: [Int64] = []
+    var theirs: [Int64] = []
+    for _ in 0..<rounds {
+      ours.append(try verification.round(passes: 12, areSignersNew: areSignersNew))
+      theirs.append(try floor.round(passes: 12, areSignersNew: areSignersNew))
+    }
+    print("\(name) \(median(ours)) \(median(theirs))")
+  }
+}
+
+do {
+  let arguments = CommandLine.arguments
+  switch (arguments.dropFirst().first, arguments.count) {
+  case ("verify", 5): try compare(floor: arguments[2], file: arguments[3], rounds: Int(arguments[4]) ?? 15)
+  case ("profile", 4):
+    print(try makeVerification().round(passes: Int(arguments[3]) ?? 10, areSignersNew: arguments[2] == "new"))
+  case ("root", 3): try write(makeVerification().inputs.root, to: arguments[2])
+  case ("start", 5):
+    let start = try StartMeasurement(arguments[2], configuration: arguments[3], runs: Int(arguments[4]) ?? 15)
+    print("start \(start.nanoseconds) \(start.kilobytes)")
+  default: throw BenchError("use Scripts/bench")
+  }
+} catch {
+  let text = "mdoc-bench: \(error)\n"
+  _ = Glibc.write(STDERR_FILENO, text, text.utf8.count)
+  exit(1)
+}
