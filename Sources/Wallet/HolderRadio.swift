@@ -5,7 +5,9 @@ import Mdoc
 import SimulatedAir
 
 /// The wallet on the simulated air: advertises, looks for the reader, or both at once. The first link that reaches
-/// State start is the session's; the others and the search end then.
+/// State start is the session's; the others and the search end then. In both modes at once it is the first one that
+/// carries a message: each side starts the link it is the client of, so both may start at the same moment, and only the
+/// reader's message says which one it took.
 final class HolderRadio {
   enum Event {
     /// Something a technician may want to know.
@@ -32,6 +34,8 @@ final class HolderRadio {
   private var discovery: Discovery?
   /// Links that have not started.
   private var candidates: [HolderLink] = []
+  /// Links that have started while the reader's choice is not known, with their MTU.
+  private var started: [ObjectIdentifier: Int] = [:]
   private var active: HolderLink?
   /// Whether a message was begun over the session's link and not sent to its end.
   var hasUnsentMessage: Bool { active?.isSending ?? wasSending }
@@ -146,15 +150,25 @@ final class HolderRadio {
     switch event {
     case .started(let mtu):
       guard active == nil else { return link.drop() }
-      active = link
-      stopSearching(except: link)
-      handler?(.started(link.mode, mtu: mtu))
-    case .message(let message): if link === active { handler?(.message(message[...])) }
+      if bluetooth.peripheralServer != nil, bluetooth.centralClient != nil {
+        started[ObjectIdentifier(link)] = mtu
+      } else {
+        choose(link, mtu: mtu)
+      }
+    case .message(let message):
+      if active == nil, let mtu = started[ObjectIdentifier(link)] { choose(link, mtu: mtu) }
+      if link === active { handler?(.message(message[...])) }
     case .finished(let end):
       if link === active { return activeFinished(end) }
       forget(link)
       candidateFinished(end, from: address)
     }
+  }
+
+  private func choose(_ link: HolderLink, mtu: Int) {
+    active = link
+    stopSearching(except: link)
+    handler?(.started(link.mode, mtu: mtu))
   }
 
   private func activeFinished(_ end: GATTLink.End) {
@@ -182,13 +196,17 @@ final class HolderRadio {
     if failure == .linkLost, count < 3 { discovery?.connectAgain(to: address) }
   }
 
-  private func forget(_ link: HolderLink) { candidates.removeAll { $0 === link } }
+  private func forget(_ link: HolderLink) {
+    candidates.removeAll { $0 === link }
+    started[ObjectIdentifier(link)] = nil
+  }
 
   private func stopSearching(except kept: HolderLink? = nil) {
     advertisement?.stop()
     discovery?.stop()
     for link in candidates where link !== kept { link.drop() }
     candidates = []
+    started = [:]
   }
 
   private func finish() {

@@ -68,7 +68,7 @@ struct PresentTests {
     #expect(try Files.list(air).isEmpty)
   }
 
-  @Test("offers both modes at once, and the first link that starts is the session's")
+  @Test("offers both modes at once, and the link that the reader takes is the session's")
   func both() throws {
     let (_, result, status) = try present("--mode", "both", "--yes")
     #expect(status == 0 && result.mode != nil)
