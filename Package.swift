@@ -166,8 +166,8 @@ let package = Package(
     tests(
       "ReaderCommands",
       [
-        "Commands", "Kernel", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "MdocVerification", "Trust",
-        "Issuer", "Wallet",
+        "Commands", "Kernel", "Pictures", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc",
+        "MdocVerification", "Trust", "Issuer", "Wallet",
       ]),
   ],
   cxxLanguageStandard: .cxx17

@@ -142,13 +142,43 @@ package struct CBORItem: Sendable {
   }
 
   /// The value under a text key of a map; nil when there is none or this is no map.
-  package subscript(key key: StaticString) -> CBORItem? { entries?.first { $0.key.isText(key) }?.value }
+  package subscript(key key: StaticString) -> CBORItem? {
+    let count = key.utf8CodeUnitCount
+    // A static string's bytes live as long as the program.
+    let characters = UnsafeBufferPointer(start: key.utf8Start, count: count)
+    return value { node, bytes in
+      guard node.kind == .text else { return false }
+      if node.isIndefinite { return CBORItem.stringContent(node, in: bytes).elementsEqual(characters) }
+      return Int(node.end - node.content) == count
+        && bytes[Int(node.content)..<Int(node.end)].elementsEqual(characters)
+    }
+  }
 
   /// The value under a text key of a map; nil when there is none or this is no map.
-  package func value(under key: String) -> CBORItem? { entries?.first { $0.key.isText(key) }?.value }
+  package func value(under key: String) -> CBORItem? {
+    value { node, bytes in node.kind == .text && CBORItem.stringContent(node, in: bytes).elementsEqual(key.utf8) }
+  }
 
   /// The value under an integer key of a map; nil when there is none or this is no map.
-  package subscript(label label: Int64) -> CBORItem? { entries?.first { $0.key.int == label }?.value }
+  package subscript(label label: Int64) -> CBORItem? {
+    let kind: Kind = label < 0 ? .negative : .unsigned
+    let argument = UInt64(label < 0 ? -1 - label : label)
+    return value { node, _ in node.kind == kind && node.argument == argument }
+  }
+
+  /// The value under the first key that matches. Walks the index itself: most of a message's cost is such look-ups.
+  private func value(where matches: (CBORNode, ByteView) -> Bool) -> CBORItem? {
+    let nodes = document.nodes
+    let map = nodes[index]
+    guard map.kind == .map else { return nil }
+    var key = index + 1
+    for _ in 0..<map.argument {
+      let value = Int(nodes[key].next)
+      if matches(nodes[key], document.bytes) { return CBORItem(document: document, index: value) }
+      key = Int(nodes[value].next)
+    }
+    return nil
+  }
 
   // MARK: Tags
 

@@ -45,8 +45,18 @@ package final class SignerTrust: Sendable {
 
 /// A bounded memory of assessments by exact certificate bytes; the one unused for longest goes first.
 final class SignerCache: Sendable {
+  /// Exact certificate bytes. Only vouched-for certificates are kept, so that nobody can choose what collides: the end
+  /// of the signature, which is as good as random, is hash enough, and the whole is compared.
+  private struct Key: Hashable {
+    let der: ByteView
+
+    func hash(into hasher: inout Hasher) {
+      for byte in der.suffix(16) { hasher.combine(byte) }
+    }
+  }
+
   private struct State {
-    var entries: [ByteView: (assessment: SignerAssessment, lastUse: UInt64)] = [:]
+    var entries: [Key: (assessment: SignerAssessment, lastUse: UInt64)] = [:]
     var uses: UInt64 = 0
   }
 
@@ -59,7 +69,7 @@ final class SignerCache: Sendable {
 
   subscript(der: ByteView) -> SignerAssessment? {
     state.withLock { state in
-      guard let index = state.entries.index(forKey: der) else { return nil }
+      guard let index = state.entries.index(forKey: Key(der: der)) else { return nil }
       state.uses += 1
       state.entries.values[index].lastUse = state.uses
       return state.entries.values[index].assessment
@@ -74,7 +84,7 @@ final class SignerCache: Sendable {
       }
       state.uses += 1
       // Its own copy of the bytes: the view it was asked with would keep a whole response alive.
-      state.entries[assessment.certificate.encoded[...]] = (assessment, state.uses)
+      state.entries[Key(der: assessment.certificate.encoded[...])] = (assessment, state.uses)
     }
   }
 }
