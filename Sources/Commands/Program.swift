@@ -13,6 +13,13 @@ package struct CommandFailure: Error, Equatable, Sendable {
   }
 }
 
+/// An error that says itself how it looks and what the exit status is, such as a list of faults of a file.
+package protocol SelfExplainingError: Error {
+  /// Each is printed after the program's name; a remedy stands indented on a line of its own.
+  var lines: [String] { get }
+  var exitStatus: Int32 { get }
+}
+
 /// One verb: its name, what it does, its options, and how it runs. It gives the exit status.
 package struct Verb: Sendable {
   package let name: String
@@ -68,6 +75,9 @@ package struct Program: Sendable {
     } catch let error as UsageError {
       console.failure(error.what, error.why, hint: error.hint)
       return 2
+    } catch let error as any SelfExplainingError {
+      for line in error.lines { console.remark("\(name): \(line)") }
+      return error.exitStatus
     } catch {
       let failure = self.failure(error)
       console.failure(failure.what, failure.why, hint: failure.hint)

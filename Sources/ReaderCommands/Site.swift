@@ -6,8 +6,9 @@ import Policy
 import TrustStore
 
 /// A configuration or board file that stops the start: every problem with its line and remedy. The exit status is 2.
-struct ConfigurationFailure: Error, Equatable {
+struct ConfigurationFailure: SelfExplainingError, Equatable {
   let lines: [String]
+  var exitStatus: Int32 { 2 }
 }
 
 /// The site as configured: the file, what it says, and the board it names.
