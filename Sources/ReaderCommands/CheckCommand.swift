@@ -27,8 +27,11 @@ enum CheckCommand {
         checkFolder("events", Files.folder(of: path), "folder of the events", &list)
       }
     } catch let failure as ConfigurationFailure {
-      for line in failure.lines.flatMap({ $0.split(separator: "\n").map(String.init) }) where !line.hasPrefix("  ") {
-        list.fail("configuration", line, "correct the line; every key is explained in config/reader.toml")
+      // Each problem is a line and its remedy, indented below it.
+      let lines = failure.lines.flatMap { $0.split(separator: "\n").map(String.init) }
+      for (place, line) in lines.enumerated() where !line.hasPrefix("  ") {
+        let remedy = lines.dropFirst(place + 1).first { $0.hasPrefix("  ") } ?? ""
+        list.fail("configuration", line, String(remedy.drop { $0 == " " }))
       }
     }
     checkClock(&list)
