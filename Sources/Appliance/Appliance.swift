@@ -75,6 +75,9 @@ package final class Appliance {
     package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }
   }
 
+  /// From one look at what is wrong to the next.
+  package static let recoveryInterval = Duration.seconds(2)
+
   private let parts: Parts
   private let loadTrust: () -> TrustMaterial
   /// For what has to happen in the reader's own thread.
@@ -90,6 +93,7 @@ package final class Appliance {
   private var signals: SignalWatch?
   private var deadline: EventLoop.Timer?
   private var panelDeadline: EventLoop.Timer?
+  private var recovery: EventLoop.Timer?
   private var capturedAt: [UInt64: ContinuousClock.Instant] = [:]
   private var status = ApplianceStatus()
   private var clock = ClockWatch()
@@ -126,12 +130,14 @@ package final class Appliance {
     }
     deadline = loop.timer("reader") { [weak self] in self?.feed(.tick) }
     panelDeadline = loop.timer("panel") { [weak self] in self?.advancePanel() }
+    recovery = loop.timer("recovery") { [weak self] in self?.lookAfterFaults() }
     record("starting")
     show(.starting)
     openDevices()
     reloadTrust()
     checkClock()
     feed(.started)
+    recovery?.set(after: Appliance.recoveryInterval)
     try loop.run()
     close()
   }
@@ -146,19 +152,38 @@ package final class Appliance {
     radio = SimulatedRadio(folder: parts.air, messageLimit: parts.verification.maximumResponseSize + 65_536, on: loop) {
       [weak self] in self?.feed(.link($0, $1))
     }
+    openCamera()
+    checkRadio()
+  }
+
+  private func openCamera() {
     do throws(SystemError) {
-      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
+      if worker == nil { worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) } }
       camera = try PictureFolder(parts.pictures, on: loop) { [weak self] in self?.cameraEvent($0) }
+      clear("cameraUnavailable")
     } catch {
       raise("cameraUnavailable", error.description)
     }
+  }
+
+  private func checkRadio() {
     do throws(SystemError) {
       guard try Files.facts(parts.air).kind == .folder else {
         throw SystemError("open", code: ENOTDIR, subject: parts.air)
       }
+      clear("radioUnavailable")
     } catch {
       raise("radioUnavailable", error.description)
     }
+  }
+
+  /// Looks now and then whether what is wrong is well again: a clock that was set, a folder that came back.
+  private func lookAfterFaults() {
+    recovery?.set(after: Appliance.recoveryInterval)
+    checkClock()
+    if status.faults.contains("cameraUnavailable") { openCamera() }
+    if status.faults.contains("radioUnavailable") { checkRadio() }
+    if status.faults.contains("trustEmpty") { reloadTrust() }
   }
 
   private func close() {
@@ -174,14 +199,18 @@ package final class Appliance {
 
   private func reloadTrust() {
     let material = loadTrust()
-    for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
+    // Looked at again every few seconds while nobody is trusted: said once.
+    let isNews = !(material.isEmpty && status.faults.contains("trustEmpty"))
+    if isNews {
+      for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
+      record(
+        "trustLoaded",
+        [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
+    }
     assessor = Assessor(
       verifier: Verifier(anchors: material.anchors, trustedSigners: material.signers, policy: parts.verification),
       template: parts.template)
     status.anchors = material.anchors.count
-    record(
-      "trustLoaded",
-      [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
     if material.isEmpty {
       raise("trustEmpty", "nobody is trusted")
     } else {
@@ -207,7 +236,9 @@ package final class Appliance {
     case .frame(let frame):
       if reader.isReady { submit(frame) }
     case .skipped(let error): record("pictureSkipped", [.init("problem", .string(error.description))])
-    case .folderGone: raise("cameraUnavailable", "\(parts.pictures): the folder is gone")
+    case .folderGone:
+      camera = nil
+      raise("cameraUnavailable", "\(parts.pictures): the folder is gone")
     }
   }
 
