@@ -9,6 +9,7 @@
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/provider.h>
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
 #include <openssl/objects.h>

@@ -199,11 +199,33 @@ private let ecdsaHashes: [OID: HashAlgorithm] = [
   .ecdsaWithSHA256: .sha256, .ecdsaWithSHA384: .sha384, .ecdsaWithSHA512: .sha512,
 ]
 
+/// An OpenSSL library context without algorithms.
+///
+/// Decoding a certificate also decodes its key, for which OpenSSL 3 makes and searches a list of all decoders and key
+/// types: four fifths of the time, growing with every algorithm the process has used. Without algorithms there is
+/// nothing to search. The key is made from its bytes afterwards, as that of a phone is.
+///
+/// `@unchecked Sendable`: set up once, never changed or freed; OpenSSL locks what it shares.
+private struct FrameLibrary: @unchecked Sendable {
+  let context: OpaquePointer
+
+  static let shared = FrameLibrary()
+
+  private init() {
+    guard let context = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(context, "null") != nil else {
+      fatalError("OpenSSL has no null provider: \(openSSLError("OSSL_PROVIDER_load"))")
+    }
+    self.context = context
+  }
+}
+
 private func parse(_ encoded: [UInt8]) -> OpaquePointer? {
   encoded.withUnsafeBufferPointer { buffer in
     // d2i moves the pointer, not the bytes; both live for this closure.
     var position = buffer.baseAddress
-    guard let x509 = d2i_X509(nil, &position, buffer.count) else { return nil }
+    var x509 = X509_new_ex(FrameLibrary.shared.context, nil)
+    // Frees and forgets the object when it fails.
+    guard d2i_X509(&x509, &position, buffer.count) != nil, let x509 else { return nil }
     guard let start = buffer.baseAddress, position == start + buffer.count else {
       X509_free(x509)
       return nil
@@ -288,33 +310,35 @@ private func readPublicKey(_ x509: OpaquePointer) -> Result<PublicKey, Certifica
   guard X509_PUBKEY_get0_param(&algorithm, &point, &pointCount, &parameters, X509_get_X509_PUBKEY(x509)) == 1 else {
     return .failure(.invalidPoint)
   }
-  let isEC: Bool
-  switch objectIdentifier(algorithm) {
-  case .ecPublicKey: isEC = true
-  case OID(1, 3, 101, 112), OID(1, 3, 101, 113): isEC = false
-  case let other:
-    // PKCS #1 and its PSS form.
-    return .failure(other.encoded.starts(with: OID(1, 2, 840, 113549, 1, 1).encoded) ? .rsa : .unsupportedAlgorithm)
+  let identifier = objectIdentifier(algorithm)
+  guard let point, pointCount > 0 else { return .failure(.invalidPoint) }
+  let bytes = Array(UnsafeBufferPointer(start: point, count: Int(pointCount)))
+  switch identifier {
+  case .ecPublicKey: return readECPoint(bytes, parameters)
+  case .ed25519: return Result { try PublicKey(curve: .ed25519, raw: bytes) }.mapError { _ in .invalidPoint }
+  case .ed448: return Result { try PublicKey(curve: .ed448, raw: bytes) }.mapError { _ in .invalidPoint }
+  // PKCS #1 and its PSS form.
+  default:
+    let isRSA = identifier.encoded.starts(with: OID(1, 2, 840, 113549, 1, 1).encoded)
+    return .failure(isRSA ? .rsa : .unsupportedAlgorithm)
   }
-  if isEC {
-    var parameterType: Int32 = 0
-    X509_ALGOR_get0(nil, &parameterType, nil, parameters)
-    guard parameterType == V_ASN1_OBJECT else { return .failure(.explicitParameters) }
-    guard let point, pointCount > 0 else { return .failure(.invalidPoint) }
-    if [2, 3, 6, 7].contains(point[0]) { return .failure(.compressedPoint) }
+}
+
+private func readECPoint(
+  _ point: [UInt8], _ parameters: UnsafeMutablePointer<X509_ALGOR>?
+) -> Result<PublicKey, CertificateKeyFault> {
+  var parameterType: Int32 = 0
+  var parameter: UnsafeRawPointer?
+  X509_ALGOR_get0(nil, &parameterType, &parameter, parameters)
+  guard parameterType == V_ASN1_OBJECT, let parameter else { return .failure(.explicitParameters) }
+  if [2, 3, 6, 7].contains(point[0]) { return .failure(.compressedPoint) }
+  guard let curve = Curve(identifier: objectIdentifier(OpaquePointer(parameter))) else {
+    return .failure(.unsupportedCurve)
   }
-  guard let key = X509_get0_pubkey(x509) else {
-    ERR_clear_error()
-    return .failure(.invalidPoint)
-  }
-  EVP_PKEY_up_ref(key)
+  guard point[0] == 4, point.count == 1 + 2 * curve.fieldSize else { return .failure(.invalidPoint) }
   do throws(CryptoError) {
-    return .success(try PublicKey(adopting: key))
+    return .success(try PublicKey(curve: curve, x: point[1...curve.fieldSize], y: point[(curve.fieldSize + 1)...]))
   } catch {
-    switch error {
-    case .explicitParameters: return .failure(.explicitParameters)
-    case .unsupportedCurve: return .failure(.unsupportedCurve)
-    default: return .failure(.invalidPoint)
-    }
+    return .failure(.invalidPoint)
   }
 }

@@ -62,4 +62,16 @@ package enum Curve: String, CaseIterable, Sendable {
     }
     self = curve
   }
+
+  private static let identifiers: [OID: Curve] = [
+    OID(1, 2, 840, 10045, 3, 1, 7): .p256, OID(1, 3, 132, 0, 34): .p384, OID(1, 3, 132, 0, 35): .p521,
+    OID(1, 3, 36, 3, 3, 2, 8, 1, 1, 7): .brainpoolP256r1, OID(1, 3, 36, 3, 3, 2, 8, 1, 1, 9): .brainpoolP320r1,
+    OID(1, 3, 36, 3, 3, 2, 8, 1, 1, 11): .brainpoolP384r1, OID(1, 3, 36, 3, 3, 2, 8, 1, 1, 13): .brainpoolP512r1,
+  ]
+
+  /// The Weierstrass curve that an EC key's parameters name (RFC 5480 section 2.1.1.1, RFC 5639).
+  init?(identifier: OID) {
+    guard let curve = Curve.identifiers[identifier] else { return nil }
+    self = curve
+  }
 }

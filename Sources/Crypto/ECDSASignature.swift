@@ -1,24 +1,32 @@
+internal import Bytes
 internal import COpenSSL
 
-// Both directions go through OpenSSL's own signature object: hand-made DER with a missing sign byte or a surplus zero
-// is the classic reason why one signature in a hundred fails.
-
-/// An ECDSA signature in DER, or nil for want of memory.
-func derSignature(r: UnsafeBufferPointer<UInt8>, s: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-  let signature = ECDSA_SIG_new()
-  defer { ECDSA_SIG_free(signature) }
-  let first = BN_bin2bn(r.baseAddress, Int32(r.count), nil)
-  let second = BN_bin2bn(s.baseAddress, Int32(s.count), nil)
-  guard ECDSA_SIG_set0(signature, first, second) == 1 else {  // takes both over, when it succeeds
-    BN_free(first)
-    BN_free(second)
-    return nil
+/// An ECDSA signature in DER: a sequence of two integers, each in its fewest bytes and with a sign byte where the
+/// first bit is set. Hand-made DER without one of these is the classic reason why one signature in a hundred fails, so
+/// the tests compare this with OpenSSL's own writer; that one costs four allocations.
+func derSignature(r: ByteView, s: ByteView) -> [UInt8] {
+  func integer(_ number: ByteView) -> (hasSignByte: Bool, bytes: ByteView) {
+    let bytes = number.dropFirst(number.prefix { $0 == 0 }.count)
+    // zero is one byte of zeros
+    guard let first = bytes.first else { return (true, bytes) }
+    return (first >= 0x80, bytes)
   }
-  // two integers of at most 66 + 1 bytes, their heads and that of the sequence
-  return [UInt8](unsafeUninitializedCapacity: 160) { buffer, initialized in
-    var end = buffer.baseAddress
-    initialized = max(0, Int(i2d_ECDSA_SIG(signature, &end)))
+  let numbers = (integer(r), integer(s))
+  func size(_ number: (hasSignByte: Bool, bytes: ByteView)) -> Int { number.bytes.count + (number.hasSignByte ? 1 : 0) }
+  // at most 2 * (66 + 1 + 2): one length byte after 0x81
+  let content = size(numbers.0) + size(numbers.1) + 4
+  var der: [UInt8] = []
+  der.reserveCapacity(content + 3)
+  der.append(DERTag.sequence)
+  if content >= 0x80 { der.append(0x81) }
+  der.append(UInt8(content))
+  for number in [numbers.0, numbers.1] {
+    der.append(DERTag.integer)
+    der.append(UInt8(size(number)))
+    if number.hasSignByte { der.append(0) }
+    der += number.bytes
   }
+  return der
 }
 
 /// r || s of a DER signature, each of `size` bytes, or nil where it is not one.

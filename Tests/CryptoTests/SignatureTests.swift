@@ -1,4 +1,5 @@
 import Bytes
+import Foundation
 import Testing
 
 @testable import Crypto
@@ -15,7 +16,6 @@ import Testing
     #expect(signature.count == curve.signatureSize)
     #expect(key.publicKey.isValid(signature: signature, for: message, hash: hash))
     #expect(key.publicKey.isValid(signature: ([0] + signature)[1...], for: ([0] + message)[1...], hash: hash))
-    #expect(key.publicKey.isValid(signature: AnyCollection(signature), for: AnyCollection(message), hash: hash))
     #expect(!key.publicKey.isValid(signature: signature, for: message + [0], hash: hash))
     #expect(!key.publicKey.isValid(signature: signature, for: [], hash: hash))
     for place in [0, signature.count / 2, signature.count - 1] {
@@ -61,6 +61,28 @@ import Testing
       #expect(!key.publicKey.isValid(signature: der, for: Self.message, hash: hash))
     }
     #expect(queueIsEmpty())
+  }
+
+  @Test(
+    "an integer of a signature has its fewest bytes, and a sign byte where the first bit is set",
+    arguments: [
+      ("01", "020101"), ("7f", "02017f"), ("80", "02020080"), ("ff", "020200ff"), ("007f", "02017f"),
+      ("0080", "02020080"), ("0000", "020100"), ("0100", "02020100"), ("00000180", "02020180"),
+    ])
+  func integers(number: String, der: String) throws {
+    let number = try hex(number)
+    let made = derSignature(r: number[...], s: [1])
+    #expect(made.hex == "30" + String(format: "%02x", der.utf8.count / 2 + 3) + der + "020101")
+    // OpenSSL's reader refuses integers that are not as short as can be
+    #expect(rawSignature(der: made, size: 4) == (try hex("00000000")).dropLast(number.count) + number + [0, 0, 0, 1])
+  }
+
+  @Test("the longest signature has a length of two bytes")
+  func longest() throws {
+    let most = [UInt8](repeating: 0xff, count: 66)
+    let made = derSignature(r: most[...], s: most[...])
+    #expect(made.prefix(7).elementsEqual([0x30, 0x81, 138, 0x02, 67, 0, 0xff]))
+    #expect(rawSignature(der: made, size: 66) == most + most)
   }
 
   @Test("DER of exactly the raw length is not valid as a raw signature")
