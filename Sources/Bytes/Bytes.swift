@@ -43,6 +43,46 @@ package func bytes(hex text: some StringProtocol) -> [UInt8]? {
   return result
 }
 
+/// Whether two byte strings are equal, compared in words: for long ones that are equal nearly always.
+package func isEqual(_ left: ByteView, _ right: ByteView) -> Bool {
+  guard left.count == right.count else { return false }
+  return left.withUnsafeBytes { left in
+    right.withUnsafeBytes { right in
+      var place = 0
+      while place + 8 <= left.count {
+        guard
+          left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        else { return false }
+        place += 8
+      }
+      while place < left.count {
+        guard left[place] == right[place] else { return false }
+        place += 1
+      }
+      return true
+    }
+  }
+}
+
+/// Whether no byte has its highest bit set, looked at in words.
+package func isASCII(_ bytes: ByteView) -> Bool {
+  bytes.withUnsafeBytes { bytes in
+    var place = 0
+    while place + 8 <= bytes.count {
+      guard bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 else {
+        return false
+      }
+      place += 8
+    }
+    while place < bytes.count {
+      guard bytes[place] < 0x80 else { return false }
+      place += 1
+    }
+    return true
+  }
+}
+
 /// Whether two byte strings are equal, in a time that depends on their lengths only.
 package func isEqualInConstantTime(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
   guard left.count == right.count else { return false }

@@ -73,10 +73,13 @@ struct CBORDecoder {
     self.bytes = bytes
     self.limits = limits
     position = bytes.startIndex
-    nodes.reserveCapacity(min(bytes.count, 48))
+    // What documents have: an item for every ten to twenty bytes, up to where pictures begin. Small ones get by with
+    // a small block, which allocators have at hand.
+    nodes.reserveCapacity(min(bytes.count / 12 + 4, 128))
   }
 
   /// The major type and additional information of the next byte.
+  @inline(__always)
   private mutating func readInitialByte() throws(CBORError) -> (major: UInt8, info: UInt8) {
     guard position < bytes.endIndex else { throw CBORError(.truncated, offset: position) }
     let byte = bytes[position]
@@ -84,8 +87,14 @@ struct CBORDecoder {
     return (byte >> 5, byte & 31)
   }
 
+  @inline(__always)
   private mutating func readArgument(_ info: UInt8, headAt start: Int) throws(CBORError) -> UInt64 {
     if info < 24 { return UInt64(info) }
+    // The most frequent of the longer heads.
+    if info == 24, position < bytes.endIndex {
+      position += 1
+      return UInt64(bytes[position - 1])
+    }
     guard info < 28 else { throw CBORError(.reservedHead, offset: start) }
     let size = 1 << Int(info - 24)
     guard bytes.endIndex - position >= size else { throw CBORError(.truncated, offset: start) }
@@ -100,33 +109,11 @@ struct CBORDecoder {
     let start = position
     let (major, info) = try readInitialByte()
     guard nodes.count < limits.items else { throw CBORError(.tooManyItems, offset: start) }
-    let index = nodes.count
-    guard let kind = CBORItem.Kind(major: major, info: info) else { throw CBORError(.reservedHead, offset: start) }
-    nodes.append(
-      CBORNode(
-        start: UInt32(start), content: 0, end: 0, next: 0, argument: 0, kind: kind, isIndefinite: info == 31))
-    if info == 31 {
-      nodes[index].content = UInt32(position)
-      switch kind {
-      case .bytes, .text: try decodeChunks(of: index, major: major)
-      case .array, .map: try decodeIndefinite(index, depth: depth)
-      case .simple: throw CBORError(.unexpectedBreak, offset: start)
-      default: throw CBORError(.reservedHead, offset: start)
-      }
-    } else {
-      let argument = try readArgument(info, headAt: start)
-      nodes[index].argument = argument
-      nodes[index].content = UInt32(position)
-      try decodeContent(of: index, info: info, argument: argument, depth: depth)
-    }
-    nodes[index].end = UInt32(position)
-    nodes[index].next = UInt32(nodes.count)
-    if kind == .map { try refuseDuplicateKeys(of: index) }
-  }
-
-  private mutating func decodeContent(of index: Int, info: UInt8, argument: UInt64, depth: Int) throws(CBORError) {
-    let start = Int(nodes[index].start)
-    switch nodes[index].kind {
+    let kind = CBORItem.Kind(major: major, info: info)
+    if info == 31 { return try decodeIndefinite(kind, major: major, headAt: start, depth: depth) }
+    let argument = try readArgument(info, headAt: start)
+    let content = position
+    switch kind {
     case .unsigned, .negative, .float:
       break
     case .simple:
@@ -134,23 +121,56 @@ struct CBORDecoder {
     case .bytes, .text:
       guard argument <= UInt64(bytes.endIndex - position) else { throw CBORError(.truncated, offset: start) }
       let end = position + Int(argument)
-      if nodes[index].kind == .text { try validateUTF8(position..<end) }
+      if kind == .text { try validateUTF8(position..<end) }
       position = end
+    case .array, .map, .tag:
+      return try decodeContainer(kind, argument: argument, headAt: start, depth: depth)
+    }
+    nodes.append(
+      CBORNode(
+        start: UInt32(start), content: UInt32(content), end: UInt32(position), next: UInt32(nodes.count + 1),
+        argument: argument, kind: kind, isIndefinite: false))
+  }
+
+  /// Appends the node of an item that has others in it; `close` completes it.
+  private mutating func open(
+    _ kind: CBORItem.Kind, argument: UInt64, headAt start: Int, isIndefinite: Bool
+  ) -> Int {
+    nodes.append(
+      CBORNode(
+        start: UInt32(start), content: UInt32(position), end: 0, next: 0, argument: argument, kind: kind,
+        isIndefinite: isIndefinite))
+    return nodes.count - 1
+  }
+
+  private mutating func close(_ index: Int) {
+    nodes[index].end = UInt32(position)
+    nodes[index].next = UInt32(nodes.count)
+  }
+
+  private mutating func decodeContainer(
+    _ kind: CBORItem.Kind, argument: UInt64, headAt start: Int, depth: Int
+  ) throws(CBORError) {
+    let index = open(kind, argument: argument, headAt: start, isIndefinite: false)
+    // Every element takes at least one byte, so a count beyond what is left is refused before any work.
+    let left = UInt64(bytes.endIndex - position)
+    switch kind {
     case .array:
-      // Every element takes at least one byte, so a count beyond what is left is refused before any work.
-      guard argument <= UInt64(bytes.endIndex - position) else { throw CBORError(.truncated, offset: start) }
+      guard argument <= left else { throw CBORError(.truncated, offset: start) }
       try enter(depth, at: start)
       for element in 0..<Int(argument) {
         do { try decodeItem(depth: depth + 1) } catch { throw error.inside("[\(element)]") }
       }
     case .map:
-      guard argument <= UInt64(bytes.endIndex - position) / 2 else { throw CBORError(.truncated, offset: start) }
+      guard argument <= left / 2 else { throw CBORError(.truncated, offset: start) }
       try enter(depth, at: start)
       for _ in 0..<Int(argument) { try decodePair(depth: depth) }
-    case .tag:
+    default:
       try enter(depth, at: start)
       try decodeItem(depth: depth + 1)
     }
+    close(index)
+    if kind == .map { try refuseDuplicateKeys(of: index) }
   }
 
   private func enter(_ depth: Int, at start: Int) throws(CBORError) {
@@ -163,18 +183,29 @@ struct CBORDecoder {
     do { try decodeItem(depth: depth + 1) } catch { throw error.inside(label(ofKey: key)) }
   }
 
-  private mutating func decodeIndefinite(_ index: Int, depth: Int) throws(CBORError) {
-    try enter(depth, at: Int(nodes[index].start))
-    var count: UInt64 = 0
-    while try !readBreak() {
-      if nodes[index].kind == .map {
-        try decodePair(depth: depth)
-      } else {
-        do { try decodeItem(depth: depth + 1) } catch { throw error.inside("[\(count)]") }
+  private mutating func decodeIndefinite(
+    _ kind: CBORItem.Kind, major: UInt8, headAt start: Int, depth: Int
+  ) throws(CBORError) {
+    let index = open(kind, argument: 0, headAt: start, isIndefinite: true)
+    switch kind {
+    case .bytes, .text: try decodeChunks(of: index, major: major)
+    case .array, .map:
+      try enter(depth, at: start)
+      var count: UInt64 = 0
+      while try !readBreak() {
+        if kind == .map {
+          try decodePair(depth: depth)
+        } else {
+          do { try decodeItem(depth: depth + 1) } catch { throw error.inside("[\(count)]") }
+        }
+        count += 1
       }
-      count += 1
+      nodes[index].argument = count
+    case .simple: throw CBORError(.unexpectedBreak, offset: start)
+    default: throw CBORError(.reservedHead, offset: start)
     }
-    nodes[index].argument = count
+    close(index)
+    if kind == .map { try refuseDuplicateKeys(of: index) }
   }
 
   /// Chunks get no nodes; the item's readers walk them again.
@@ -203,11 +234,8 @@ struct CBORDecoder {
   }
 
   private func validateUTF8(_ range: Range<Int>) throws(CBORError) {
-    let text = bytes[range]
-    var highBits: UInt8 = 0
-    for byte in text { highBits |= byte }
-    if highBits < 0x80 { return }
-    guard String(validating: text, as: UTF8.self) != nil else {
+    if isASCII(bytes[range]) { return }
+    guard String(validating: bytes[range], as: UTF8.self) != nil else {
       throw CBORError(.invalidUTF8, offset: range.lowerBound)
     }
   }
@@ -231,29 +259,43 @@ struct CBORDecoder {
 extension CBORDecoder {
   /// Refuses a map in which two keys mean the same, however they are written.
   private func refuseDuplicateKeys(of index: Int) throws(CBORError) {
-    let map = nodes[index]
-    guard map.argument > 1 else { return }
-    var keys: [Int] = []
-    var isAscending = true
-    var child = index + 1
-    for _ in 0..<map.argument {
-      if isAscending, let last = keys.last { isAscending = precedes(nodes[last], nodes[child]) }
-      keys.append(child)
-      child = Int(nodes[Int(nodes[child].next)].next)
+    let count = nodes[index].argument
+    guard count > 1 else { return }
+    // The common cases allocate nothing: integers in ascending order, and maps so small that all pairs can be compared.
+    var last = index + 1
+    var left = count - 1
+    while left > 0 {
+      let key = keyAfter(last)
+      guard precedes(nodes[last], nodes[key]) else { break }
+      last = key
+      left -= 1
     }
-    if isAscending { return }
-    if keys.count <= 16 {
-      for (place, key) in keys.enumerated() {
-        for earlier in keys[..<place] where areEqual(earlier, key) {
-          throw CBORError(.duplicateKey, offset: Int(nodes[key].start), path: label(ofKey: key))
+    guard left > 0 else { return }
+    if count <= 16 {
+      var key = index + 1
+      for place in 0..<count {
+        var earlier = index + 1
+        for _ in 0..<place {
+          if areEqual(earlier, key) { throw duplicate(key) }
+          earlier = keyAfter(earlier)
         }
+        key = keyAfter(key)
       }
       return
     }
-    var seen = Set<[UInt8]>(minimumCapacity: keys.count)
-    for key in keys where !seen.insert(normalForm(key)).inserted {
-      throw CBORError(.duplicateKey, offset: Int(nodes[key].start), path: label(ofKey: key))
+    var seen = Set<[UInt8]>(minimumCapacity: Int(count))
+    var key = index + 1
+    for _ in 0..<count {
+      guard seen.insert(normalForm(key)).inserted else { throw duplicate(key) }
+      key = keyAfter(key)
     }
+  }
+
+  /// The key that follows the value of a key; only its place where that was the last pair.
+  private func keyAfter(_ key: Int) -> Int { Int(nodes[Int(nodes[key].next)].next) }
+
+  private func duplicate(_ key: Int) -> CBORError {
+    CBORError(.duplicateKey, offset: Int(nodes[key].start), path: label(ofKey: key))
   }
 
   /// Whether two integer keys are in ascending order: the common case of long maps, checked without allocating.
@@ -266,7 +308,8 @@ extension CBORDecoder {
     guard a.kind == b.kind else { return false }
     if a.kind == .unsigned || a.kind == .negative { return a.argument == b.argument }
     if a.kind == .text || a.kind == .bytes, !a.isIndefinite, !b.isIndefinite {
-      return bytes[Int(a.content)..<Int(a.end)] == bytes[Int(b.content)..<Int(b.end)]
+      return a.end - a.content == b.end - b.content
+        && bytes[Int(a.content)..<Int(a.end)] == bytes[Int(b.content)..<Int(b.end)]
     }
     return normalForm(left) == normalForm(right)
   }

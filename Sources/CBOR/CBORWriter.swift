@@ -19,6 +19,13 @@ package struct CBORWriter: Sendable {
     bytes.append(contentsOf: content)
   }
 
+  // Views have functions of their own, here and below: generic ones are not specialised across modules, and views are
+  // what hot paths have.
+  package mutating func byteString(_ content: ByteView) {
+    head(2, UInt64(content.count))
+    bytes.append(contentsOf: content)
+  }
+
   package mutating func text(_ content: String) {
     head(3, UInt64(content.utf8.count))
     bytes.append(contentsOf: content.utf8)
@@ -32,9 +39,15 @@ package struct CBORWriter: Sendable {
 
   /// A whole item that is already encoded.
   package mutating func raw(_ encoded: some Sequence<UInt8>) { bytes.append(contentsOf: encoded) }
+  package mutating func raw(_ encoded: ByteView) { bytes.append(contentsOf: encoded) }
 
   /// Tag 24 around an encoded item.
   package mutating func embedded(_ encoded: some Collection<UInt8>) {
+    tag(24)
+    byteString(encoded)
+  }
+
+  package mutating func embedded(_ encoded: ByteView) {
     tag(24)
     byteString(encoded)
   }

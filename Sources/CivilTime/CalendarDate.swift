@@ -72,10 +72,16 @@ extension CalendarDate: CustomStringConvertible {
   }
 
   /// The date of `YYYY-MM-DD` text with ASCII digits; nil for anything else, such as 30 February.
-  package init?(_ text: some StringProtocol) {
-    let characters = Array(text.utf8)
-    guard characters.count == 10, characters[4] == UInt8(ascii: "-"), characters[7] == UInt8(ascii: "-"),
-      let year = number(characters[0..<4]), let month = number(characters[5..<7]), let day = number(characters[8..<10])
+  package init?(_ text: String) {
+    self.init(characters: Array(text.utf8)[...])
+  }
+
+  init?(characters: ArraySlice<UInt8>) {
+    let start = characters.startIndex
+    guard characters.count == 10, characters[start + 4] == UInt8(ascii: "-"),
+      characters[start + 7] == UInt8(ascii: "-"),
+      let year = number(characters[start..<start + 4]), let month = number(characters[start + 5..<start + 7]),
+      let day = number(characters[start + 8..<start + 10])
     else { return nil }
     self.init(year: year, month: month, day: day)
   }

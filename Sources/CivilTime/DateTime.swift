@@ -11,9 +11,9 @@ package struct DateTime: Hashable, Sendable {
   package var localDate: CalendarDate { instant.date(offsetSeconds: offsetSeconds) }
 
   /// Nil when the text is not an RFC 3339 date-time. A fraction of up to 9 digits and any offset are accepted.
-  package init?(_ text: some StringProtocol) {
+  package init?(_ text: String) {
     let characters = Array(text.utf8)
-    guard characters.count >= 20, let date = CalendarDate(String(decoding: characters[0..<10], as: UTF8.self)),
+    guard characters.count >= 20, let date = CalendarDate(characters: characters[0..<10]),
       characters[10] == UInt8(ascii: "T"), characters[13] == UInt8(ascii: ":"), characters[16] == UInt8(ascii: ":"),
       let hour = number(characters[11..<13]), hour < 24, let minute = number(characters[14..<16]), minute < 60,
       let second = number(characters[17..<19]), second < 60
