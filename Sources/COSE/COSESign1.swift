@@ -16,11 +16,11 @@ package struct COSESign1: Sendable {
 
   /// Whether `key` made the signature over `payload` with the named algorithm, which has to fit the key's curve.
   package func isValid(
-    for payload: some Collection<UInt8>, key: PublicKey, strictPairing: Bool = true, externalData: [UInt8] = []
+    for payload: ByteView, key: PublicKey, strictPairing: Bool = true, externalData: [UInt8] = []
   ) -> Bool {
     guard let algorithm, algorithm.fits(key.curve, strictPairing: strictPairing) else { return false }
     return key.isValid(
-      signature: structure.proof, for: structure.input(payload: payload, externalData: externalData),
+      signature: structure.proof, for: structure.input(payload: payload, externalData: externalData)[...],
       hash: algorithm.hash)
   }
 
@@ -37,7 +37,7 @@ package struct COSESign1: Sendable {
       throw .unsupportedAlgorithm
     }
     let protected = CBORValue.map(labels: [1: .int(algorithm.number)]).encode()
-    let input = COSEStructure.input(.sign1, protected: protected, payload: payload)
+    let input = COSEStructure.input(.sign1, protected: protected[...], payload: payload[...])
     guard let signature = try? key.signature(for: input, hash: algorithm.hash) else { throw .unsupportedAlgorithm }
     return COSEStructure.encode(
       protected: protected, unprotected: unprotected, payload: isDetached ? nil : payload, proof: signature)

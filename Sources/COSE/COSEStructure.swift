@@ -76,19 +76,20 @@ package struct COSEStructure: Sendable {
   }
 
   /// The bytes that are signed or authenticated: Sig_structure or MAC_structure over `payload`.
-  package func input(payload: some Collection<UInt8>, externalData: [UInt8] = []) -> [UInt8] {
+  package func input(payload: ByteView, externalData: [UInt8] = []) -> [UInt8] {
     COSEStructure.input(kind, protected: protected, payload: payload, externalData: externalData)
   }
 
   static func input(
-    _ kind: Kind, protected: some Collection<UInt8>, payload: some Collection<UInt8>, externalData: [UInt8] = []
+    _ kind: Kind, protected: ByteView, payload: ByteView, externalData: [UInt8] = []
   ) -> [UInt8] {
     var writer = CBORWriter(capacity: protected.count + payload.count + externalData.count + 40)
     writer.array(count: 4)
     writer.text(kind.context)
     // An encoded empty map enters as the empty string (RFC 9052 section 4.4).
-    if protected.elementsEqual([0xa0]) { writer.byteString([]) } else { writer.byteString(protected) }
-    writer.byteString(externalData)
+    let isEmptyMap = protected.count == 1 && protected.first == 0xa0
+    writer.byteString(isEmptyMap ? [] : protected)
+    writer.byteString(externalData[...])
     writer.byteString(payload)
     return writer.bytes
   }

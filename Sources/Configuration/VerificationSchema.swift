@@ -1,3 +1,4 @@
+import Crypto
 import MdocVerification
 
 /// `[verification]`: the switches of a verification.
@@ -43,25 +44,13 @@ enum VerificationSchema {
         usages.reportKind("\"\(docType)\"", value, wanted: "text", example: "\"1.0.18013.5.1.2\"")
         continue
       }
-      guard isObjectIdentifier(text) else {
+      guard let identifier = OID(text) else {
         usages.report(
           "\"\(docType)\"", line: value.line, "\"\(text.quotable)\" is no object identifier",
           "write numbers with dots, for example \"1.0.18013.5.1.2\"")
         continue
       }
-      policy.signerKeyUsages[docType] = text
+      policy.signerKeyUsages[docType] = identifier
     }
-  }
-
-  static func isObjectIdentifier(_ text: String) -> Bool {
-    let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
-    let areNumbers = arcs.allSatisfy { arc in
-      !arc.isEmpty && arc.utf8.count <= 39 && (arc == "0" || arc.first != "0")
-        && arc.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    }
-    guard areNumbers, (2...32).contains(arcs.count), let second = Int(arcs[1]) ?? (arcs[0] == "2" ? 0 : nil) else {
-      return false
-    }
-    return arcs[0] == "2" || (arcs[0] == "0" || arcs[0] == "1") && second < 40
   }
 }

@@ -10,13 +10,16 @@ package struct AgeOver: Hashable, Comparable, Sendable {
   }
 
   /// Nil for any other spelling, such as `age_over_0`, `age_over_018` or `Age_over_18`: those are unknown elements.
-  package init?(element identifier: some StringProtocol) {
-    let characters = Array(identifier.utf8)
-    let prefix = "age_over_".utf8
-    guard characters.count == 11, characters.starts(with: prefix) else { return nil }
-    let digits = characters[9...]
-    guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-    years = Int(digits[9] - UInt8(ascii: "0")) * 10 + Int(digits[10] - UInt8(ascii: "0"))
+  package init?(element identifier: String) {
+    // Asked of every element of every document, most of which are something else: nothing is allocated.
+    let characters = identifier.utf8
+    guard characters.count == 11, characters.starts(with: "age_over_".utf8) else { return nil }
+    var years = 0
+    for digit in characters.suffix(2) {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      years = years * 10 + Int(digit - UInt8(ascii: "0"))
+    }
+    self.years = years
   }
 
   /// `age_over_NN`.
@@ -38,7 +41,7 @@ extension AgeOver {
   /// What issuer-signed statements say about this limit (09-mdl-data: the evaluation rule).
   ///
   /// A TRUE at or above the limit means yes, a FALSE at or below it means no, all others say nothing.
-  package func answer(from statements: some Sequence<(AgeOver, Bool)>) -> AgeAnswer {
+  package func answer(from statements: [(AgeOver, Bool)]) -> AgeAnswer {
     var yes = false
     var no = false
     for (statement, value) in statements {

@@ -75,7 +75,7 @@ package enum DeviceAuthentication {
   ///   - transcript: SessionTranscript as an item, without tag 24.
   ///   - nameSpacesBytes: DeviceNameSpacesBytes as sent, with its tag 24.
   package static func payload(
-    transcript: some Collection<UInt8>, docType: String, nameSpacesBytes: some Collection<UInt8>
+    transcript: ByteView, docType: String, nameSpacesBytes: ByteView
   ) -> [UInt8] {
     var inner = CBORWriter(capacity: transcript.count + nameSpacesBytes.count + docType.utf8.count + 40)
     inner.array(count: 4)
@@ -84,7 +84,7 @@ package enum DeviceAuthentication {
     inner.text(docType)
     inner.raw(nameSpacesBytes)
     var outer = CBORWriter(capacity: inner.bytes.count + 8)
-    outer.embedded(inner.bytes)
+    outer.embedded(inner.bytes[...])
     return outer.bytes
   }
 

@@ -31,23 +31,22 @@ package enum MDLElements {
   }
 
   private static func kind(of element: String) -> ValueKind? {
-    switch element {
-    case "family_name", "given_name", "issuing_country", "issuing_authority", "document_number",
-      "un_distinguishing_sign",
-      "administrative_number", "eye_colour", "hair_colour", "birth_place", "resident_address", "issuing_jurisdiction",
-      "nationality", "resident_city", "resident_state", "resident_postal_code", "resident_country",
-      "family_name_national_character", "given_name_national_character":
-      return .text
-    case "birth_date": return .fullDate
-    case "issue_date", "expiry_date", "portrait_capture_date": return .anyDate
-    case "sex", "height", "weight", "age_in_years", "age_birth_year": return .unsigned
-    case "driving_privileges": return .privileges
-    case "signature_usual_mark", "biometric_template_face", "biometric_template_finger",
-      "biometric_template_signature_sign", "biometric_template_iris":
-      return .bytes
-    default: return AgeOver(element: element) == nil ? nil : .bool
-    }
+    kinds[element] ?? (AgeOver(element: element) == nil ? nil : .bool)
   }
+
+  private static let kinds: [String: ValueKind] = [
+    "family_name": .text, "given_name": .text, "issuing_country": .text, "issuing_authority": .text,
+    "document_number": .text, "un_distinguishing_sign": .text, "administrative_number": .text, "eye_colour": .text,
+    "hair_colour": .text, "birth_place": .text, "resident_address": .text, "issuing_jurisdiction": .text,
+    "nationality": .text, "resident_city": .text, "resident_state": .text, "resident_postal_code": .text,
+    "resident_country": .text, "family_name_national_character": .text, "given_name_national_character": .text,
+    "birth_date": .fullDate,
+    "issue_date": .anyDate, "expiry_date": .anyDate, "portrait_capture_date": .anyDate,
+    "sex": .unsigned, "height": .unsigned, "weight": .unsigned, "age_in_years": .unsigned, "age_birth_year": .unsigned,
+    "driving_privileges": .privileges,
+    "signature_usual_mark": .bytes, "biometric_template_face": .bytes, "biometric_template_finger": .bytes,
+    "biometric_template_signature_sign": .bytes, "biometric_template_iris": .bytes,
+  ]
 
   /// One entry of driving_privileges: a map with a category, and dates and codes of the right kinds where present.
   private static func isPrivilege(_ value: ElementValue) -> Bool {

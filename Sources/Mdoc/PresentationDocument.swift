@@ -92,7 +92,8 @@ package struct DocumentPresentation: Sendable {
   /// DeviceAuthenticationBytes of this document.
   package var payload: [UInt8] {
     DeviceAuthentication.payload(
-      transcript: transcript, docType: docType, nameSpacesBytes: CBORValue.embedded(deviceNameSpaces).encode())
+      transcript: transcript[...], docType: docType,
+      nameSpacesBytes: CBORValue.embedded(deviceNameSpaces).encode()[...])
   }
 
   /// Name space to element to error code 0 (data not returned); nil when nothing is missing.

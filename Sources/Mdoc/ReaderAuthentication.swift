@@ -60,7 +60,7 @@ package enum ReaderAuthentication {
   /// Whether `key` made a signature over a payload that is not in the structure, without unknown critical headers.
   package static func isValid(_ signature: COSESign1, over payload: [UInt8], key: PublicKey) -> Bool {
     signature.structure.payload == nil && !signature.structure.hasUnknownCritical
-      && signature.isValid(for: payload, key: key)
+      && signature.isValid(for: payload[...], key: key)
   }
 
   /// x5chain: one certificate as a byte string, several as an array.

@@ -15,6 +15,8 @@ struct DocumentVerification {
   let policy: VerificationPolicy
   let trust: SignerTrust
   let revocation: RevocationLists
+  /// The age limits asked for in each name space, in the order of the request.
+  let requestedLimits: [(nameSpace: String, limit: AgeOver)]
 
   private(set) var findings: [Finding] = []
 
@@ -29,6 +31,13 @@ struct DocumentVerification {
     self.policy = policy
     self.trust = trust
     self.revocation = revocation
+    var limits: [(nameSpace: String, limit: AgeOver)] = []
+    for nameSpace in requests.flatMap(\.nameSpaces) {
+      for element in nameSpace.elements {
+        if let limit = AgeOver(element: element.identifier) { limits.append((nameSpace.nameSpace, limit)) }
+      }
+    }
+    requestedLimits = limits
   }
 
   mutating func add(_ severity: Finding.Severity, _ reason: Reason) {
@@ -88,7 +97,7 @@ struct DocumentVerification {
   /// Part D.
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
-      docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType].flatMap { OID($0) },
+      docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
       isStrict: policy.strictCertificateProfile, revocation: RevocationDemand(policy.signerRevocation))
     let now = circumstances.now
     let lists = revocation
@@ -124,12 +133,12 @@ struct DocumentVerification {
     for nameSpace in nameSpaces {
       let name = nameSpace.nameSpace
       if nameSpace.hasMalformedItem { fail(.itemMalformed(nameSpace: name)) }
-      var identifiers = Set<String>(minimumCapacity: nameSpace.items.count)
-      var digestIDs = Set<UInt64>(minimumCapacity: nameSpace.items.count)
+      var identifiers = Distinct<String>(count: nameSpace.items.count)
+      var digestIDs = Distinct<UInt64>(count: nameSpace.items.count)
       for item in nameSpace.items {
         let element = item.elementIdentifier
-        let isNewIdentifier = identifiers.insert(element).inserted
-        let isNewDigestID = digestIDs.insert(item.digestID).inserted
+        let isNewIdentifier = identifiers.insert(element)
+        let isNewDigestID = digestIDs.insert(item.digestID)
         if !isNewIdentifier || !isNewDigestID { fail(.duplicateElement(nameSpace: name, element: element)) }
         if item.random.count < 16 {
           add(policy.failsShortRandom ? .failure : .warning, .randomTooShort(nameSpace: name, element: element))
@@ -218,7 +227,7 @@ struct DocumentVerification {
 
   private func isValid(_ signature: COSESign1, for payload: [UInt8], key: PublicKey) -> Bool {
     !signature.structure.hasUnknownCritical && isPayloadAcceptable(signature.structure, expected: payload)
-      && signature.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing)
+      && signature.isValid(for: payload[...], key: key, strictPairing: policy.strictAlgorithmPairing)
   }
 
   private func isValid(_ mac: COSEMac0, for payload: [UInt8], key: PublicKey) -> Bool {
@@ -226,7 +235,7 @@ struct DocumentVerification {
       let readerKey = circumstances.readerKey,
       let macKey = try? DeviceAuthentication.macKey(own: readerKey, peer: key, transcript: circumstances.transcript)
     else { return false }
-    return mac.isValid(for: payload, key: macKey)
+    return mac.isValid(for: payload[...], key: macKey)
   }
 
   /// The payload has to be detached; by policy one that repeats the expected bytes is borne.
@@ -297,5 +306,24 @@ extension HashAlgorithm {
     case "SHA-512": self = .sha512
     default: return nil
     }
+  }
+}
+
+/// Values seen so far. A few are compared one by one, which is faster than hashing them; a hostile many are hashed.
+private struct Distinct<Value: Hashable> {
+  private var few: [Value] = []
+  private var many: Set<Value> = []
+  private static var mostCompared: Int { 16 }
+
+  /// - Parameter count: how many values are expected.
+  init(count: Int) { few.reserveCapacity(min(count, Distinct.mostCompared)) }
+
+  /// Whether the value is new.
+  mutating func insert(_ value: Value) -> Bool {
+    if !many.isEmpty { return many.insert(value).inserted }
+    if few.contains(value) { return false }
+    few.append(value)
+    if few.count == Distinct.mostCompared { many = Set(few) }
+    return true
   }
 }

@@ -10,6 +10,7 @@ extension DocumentVerification {
   ) -> VerifiedDocument? {
     let statements = ageStatements(issuerSigned)
     var elements: [VerifiedElement] = []
+    elements.reserveCapacity(requests.reduce(0) { $0 + $1.nameSpaces.reduce(0) { $0 + $1.elements.count } })
     for nameSpace in issuerSigned.nameSpaces ?? [] {
       for item in nameSpace.items {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
@@ -41,22 +42,13 @@ extension DocumentVerification {
     requests.contains { $0.asks(for: name.element, in: name.nameSpace) }
   }
 
-  /// The requested limits of each name space, in the order of the request.
-  private var requestedLimits: [(nameSpace: String, limit: AgeOver)] {
-    requests.flatMap(\.nameSpaces).flatMap { nameSpace in
-      nameSpace.elements.compactMap { element in
-        AgeOver(element: element.identifier).map { (nameSpace.nameSpace, $0) }
-      }
-    }
-  }
-
   /// Issuer-signed booleans only: a device-signed statement proves nothing about age.
-  private func ageStatements(_ issuerSigned: IssuerSigned) -> [String: [(AgeOver, Bool)]] {
-    var statements: [String: [(AgeOver, Bool)]] = [:]
+  private func ageStatements(_ issuerSigned: IssuerSigned) -> [(nameSpace: String, age: AgeOver, value: Bool)] {
+    var statements: [(nameSpace: String, age: AgeOver, value: Bool)] = []
     for nameSpace in issuerSigned.nameSpaces ?? [] {
       for item in nameSpace.items {
         guard let age = AgeOver(element: item.elementIdentifier), let value = item.elementValue.bool else { continue }
-        statements[nameSpace.nameSpace, default: []].append((age, value))
+        statements.append((nameSpace.nameSpace, age, value))
       }
     }
     return statements
@@ -70,14 +62,17 @@ extension DocumentVerification {
     }
   }
 
-  private mutating func answerAges(from statements: [String: [(AgeOver, Bool)]]) -> [AgeResult] {
-    requestedLimits.map { request in
-      let answer = request.limit.answer(from: statements[request.nameSpace] ?? [])
+  private mutating func answerAges(from statements: [(nameSpace: String, age: AgeOver, value: Bool)]) -> [AgeResult] {
+    var results: [AgeResult] = []
+    for request in requestedLimits {
+      let answer = request.limit.answer(
+        from: statements.compactMap { $0.nameSpace == request.nameSpace ? ($0.age, $0.value) : nil })
       if answer == .contradictory {
         add(.failure, .ageContradictory(nameSpace: request.nameSpace, element: request.limit.element))
       }
-      return AgeResult(nameSpace: request.nameSpace, limit: request.limit, answer: answer)
+      results.append(AgeResult(nameSpace: request.nameSpace, limit: request.limit, answer: answer))
     }
+    return results
   }
 
   /// E2 to E4: facts about the content, not about its authenticity.
@@ -98,16 +93,24 @@ extension DocumentVerification {
   }
 
   private func missing(_ elements: [VerifiedElement], ages: [AgeResult]) -> [ElementName] {
-    let given = Set(elements.map(\.name))
-    return requests.flatMap(\.nameSpaces).flatMap { nameSpace in
-      nameSpace.elements.compactMap { element -> ElementName? in
-        let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
-        let isAnswered = ages.contains { age in
-          age.nameSpace == name.nameSpace && age.limit.element == name.element
-            && (age.answer == .yes || age.answer == .no)
+    var missing: [ElementName] = []
+    for request in requests {
+      for nameSpace in request.nameSpaces {
+        for element in nameSpace.elements {
+          let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
+          // Both sides are as long as the request at most: what came twice or was not asked for is not here.
+          if elements.contains(where: { $0.name == name }) || isAnswered(name, by: ages) { continue }
+          missing.append(name)
         }
-        return given.contains(name) || isAnswered ? nil : name
       }
+    }
+    return missing
+  }
+
+  private func isAnswered(_ name: ElementName, by ages: [AgeResult]) -> Bool {
+    guard let limit = AgeOver(element: name.element) else { return false }
+    return ages.contains {
+      $0.limit == limit && $0.nameSpace == name.nameSpace && ($0.answer == .yes || $0.answer == .no)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Crypto
 import Trust
 
 /// The switches of a verification; each default is the strict reading the reference recommends.
@@ -39,7 +40,7 @@ package struct VerificationPolicy: Equatable, Sendable {
   /// B15. Lists are not fetched yet: every answer is unavailable unless this is `ignore`.
   package var documentStatus = Demand.prefer
   /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
-  package var signerKeyUsages = ["org.iso.18013.5.1.mDL": "1.0.18013.5.1.2"]
+  package var signerKeyUsages = ["org.iso.18013.5.1.mDL": OID.documentSigner]
 
   package init() {}
 }

@@ -77,6 +77,18 @@ package struct SignerAssessment: Sendable {
     let anchor: TrustAnchor
     /// Whether its key signed the signer.
     let isIssuer: Bool
+    /// Whether country and state in the two subjects are the same (D7).
+    let sharesCountry: Bool
+    let sharesState: Bool
+
+    init(_ anchor: TrustAnchor, of certificate: Certificate, isIssuer: Bool) {
+      let (root, signer) = (anchor.certificate.subject, certificate.subject)
+      self.anchor = anchor
+      self.isIssuer = isIssuer
+      sharesCountry = hasOneAndTheSame(root.countries, signer.countries)
+      let states = (root.states, signer.states)
+      sharesState = states == ([], []) || hasOneAndTheSame(states.0, states.1)
+    }
   }
 
   package let certificate: Certificate
@@ -113,14 +125,16 @@ package struct SignerAssessment: Sendable {
     var issuerKey: PublicKey?
     var refused: [PublicKey] = []
     candidates = named.map { anchor in
-      guard let key = try? anchor.certificate.publicKey.get() else { return Candidate(anchor: anchor, isIssuer: false) }
-      if let issuerKey { return Candidate(anchor: anchor, isIssuer: key == issuerKey) }
+      guard let key = try? anchor.certificate.publicKey.get() else {
+        return Candidate(anchor, of: certificate, isIssuer: false)
+      }
+      if let issuerKey { return Candidate(anchor, of: certificate, isIssuer: key == issuerKey) }
       guard !refused.contains(key), certificate.isSigned(by: key) else {
         refused.append(key)
-        return Candidate(anchor: anchor, isIssuer: false)
+        return Candidate(anchor, of: certificate, isIssuer: false)
       }
       issuerKey = key
-      return Candidate(anchor: anchor, isIssuer: true)
+      return Candidate(anchor, of: certificate, isIssuer: true)
     }
   }
 
@@ -133,18 +147,18 @@ package struct SignerAssessment: Sendable {
     func note(_ reason: ChainReason, when isTrue: Bool = true, isHard: Bool = true) {
       if isTrue { findings.append(ChainFinding(reason, isHard: isHard)) }
     }
-    var anchor: TrustAnchor?
+    var issuer: Candidate?
     if !isTrustedSigner {
       let allowed = candidates.filter { $0.anchor.isAllowed(for: requirements.docType) }
-      let issuers = allowed.filter(\.isIssuer).map(\.anchor)
       // Reissued certificates of one key: one that is valid now serves.
-      anchor = issuers.first { $0.certificate.isValid(at: now) } ?? issuers.first
+      issuer =
+        allowed.first { $0.isIssuer && $0.anchor.certificate.isValid(at: now) } ?? allowed.first(where: \.isIssuer)
       note(.noTrustAnchor, when: allowed.isEmpty)
-      note(.signerCertSignatureInvalid, when: !allowed.isEmpty && anchor == nil)
+      note(.signerCertSignatureInvalid, when: !allowed.isEmpty && issuer == nil)
     }
     note(.signerCertExpired, when: now > certificate.notAfter)
     note(.signerCertNotYetValid, when: now < certificate.notBefore)
-    if let root = anchor?.certificate {
+    if let root = issuer?.anchor.certificate {
       note(.anchorExpired, when: now > root.notAfter)
       note(.anchorNotYetValid, when: now < root.notBefore)
       note(
@@ -154,14 +168,13 @@ package struct SignerAssessment: Sendable {
     for fault in profileFaults + certificate.extendedKeyUsageFaults(wanted: requirements.keyPurpose) {
       note(.signerProfile(fault), isHard: fault.isHard || requirements.isStrict)
     }
-    guard let anchor else {
+    guard let issuer else {
       return ChainVerdict(findings: findings, anchor: nil, isTrustedSigner: isTrustedSigner)
     }
+    let anchor = issuer.anchor
     for fault in anchor.profileFaults { note(.anchorProfile(fault), isHard: false) }
-    let root = anchor.certificate.subject
-    note(.countryMismatchChain, when: !hasOneAndTheSame(root.countries, certificate.subject.countries))
-    let states = (root.states, certificate.subject.states)
-    note(.stateMismatchChain, when: states != ([], []) && !hasOneAndTheSame(states.0, states.1))
+    note(.countryMismatchChain, when: !issuer.sharesCountry)
+    note(.stateMismatchChain, when: !issuer.sharesState)
     if requirements.revocation != .ignore {
       switch revocation(certificate, anchor) {
       case .good: break

@@ -50,8 +50,10 @@ final class SignerCache: Sendable {
   private struct Key: Hashable {
     let der: ByteView
 
+    static func == (left: Key, right: Key) -> Bool { isEqual(left.der, right.der) }
+
     func hash(into hasher: inout Hasher) {
-      for byte in der.suffix(16) { hasher.combine(byte) }
+      hasher.combine(der.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
   }
 

@@ -88,7 +88,7 @@ private struct FloorFile {
     append(issuerSigned.issuerAuth.structure.input(payload: payload))
     append(issuerSigned.issuerAuth.structure.proof)
     append([4] + outcome.credential.deviceKey.publicKey.x + outcome.credential.deviceKey.publicKey.y)
-    append(deviceSignature.structure.input(payload: presentation.payload))
+    append(deviceSignature.structure.input(payload: presentation.payload[...]))
     append(deviceSignature.structure.proof)
     let items = issuerSigned.nameSpaces?.flatMap(\.items) ?? []
     append(count: items.count)

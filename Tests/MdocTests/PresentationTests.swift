@@ -124,10 +124,10 @@ struct DocumentPresentationTests {
     let signed = try DeviceSigned(document.deviceSigned)
     guard case .signature(let signature) = signed.auth else { return #expect(Bool(false), "no signature") }
     let payload = DeviceAuthentication.payload(
-      transcript: transcript, docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
+      transcript: transcript[...], docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
     #expect(Array(signed.nameSpacesBytes) == [0xd8, 0x18, 0x41, 0xa0])
-    #expect(signature.structure.payload == nil && signature.isValid(for: payload, key: key))
-    #expect(!signature.isValid(for: payload + [0], key: key))
+    #expect(signature.structure.payload == nil && signature.isValid(for: payload[...], key: key))
+    #expect(!signature.isValid(for: payload[...] + [0], key: key))
   }
 
   @Test("is authenticated with EMacKey where a MAC is wanted", arguments: Curve.allCases)
@@ -141,10 +141,10 @@ struct DocumentPresentationTests {
     let signed = try DeviceSigned(document.deviceSigned)
     guard case .mac(let mac) = signed.auth else { return #expect(Bool(false), "no MAC") }
     let payload = DeviceAuthentication.payload(
-      transcript: transcript, docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
+      transcript: transcript[...], docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
     let macKey = try DeviceAuthentication.macKey(own: reader, peer: key, transcript: transcript)
     let (isValid, isValidForOther) = (
-      mac.isValid(for: payload, key: macKey), mac.isValid(for: payload + [0], key: macKey)
+      mac.isValid(for: payload[...], key: macKey), mac.isValid(for: payload[...] + [0], key: macKey)
     )
     #expect(isValid && !isValidForOther)
   }

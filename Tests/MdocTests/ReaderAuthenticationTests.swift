@@ -111,7 +111,7 @@ struct ReaderAuthenticationTests {
       let protected = CBORValue.map(labels: [1: -7, 2: .array(critical)]).encode()
       func structure(_ proof: [UInt8]) -> CBORValue { .array([.bytes(protected), .map([]), .null, .bytes(proof)]) }
       let unsigned = try COSESign1(decodeCBOR(structure([]).encode()))
-      let proof = try key.signature(for: unsigned.structure.input(payload: payload), hash: .sha256)
+      let proof = try key.signature(for: unsigned.structure.input(payload: payload[...]), hash: .sha256)
       return try COSESign1(decodeCBOR(structure(proof).encode()))
     }
     #expect(ReaderAuthentication.isValid(try signature(critical: [1]), over: payload, key: key.publicKey))

@@ -93,17 +93,17 @@ struct HolderConversationTests {
     #expect(items.map(\.elementIdentifier) == ["family_name", "given_name", "birth_date", "age_over_18"])
     let signed = try DeviceSigned(document.deviceSigned)
     let payload = DeviceAuthentication.payload(
-      transcript: exchange.transcript.encoded, docType: document.docType, nameSpacesBytes: signed.nameSpacesBytes)
+      transcript: exchange.transcript.encoded[...], docType: document.docType, nameSpacesBytes: signed.nameSpacesBytes)
     let auth = try COSESign1(try #require(document.issuerSigned?[key: "issuerAuth"]))
     let mso = try MobileSecurityObject(payload: try #require(auth.structure.payload), dates: .init())
     let key = try PublicKey(coseKey: mso.deviceKey)
     switch signed.auth {
     case .signature(let signature):
-      #expect(method == .signature && signature.isValid(for: payload, key: key))
+      #expect(method == .signature && signature.isValid(for: payload[...], key: key))
     case .mac(let mac):
       let macKey = try DeviceAuthentication.macKey(
         own: exchange.readerKey, peer: key, transcript: exchange.transcript.encoded)
-      let isValid = mac.isValid(for: payload, key: macKey)
+      let isValid = mac.isValid(for: payload[...], key: macKey)
       #expect(method == .mac && isValid)
     }
   }
@@ -369,9 +369,9 @@ struct ResponseQuirkTests {
     let signed = try DeviceSigned(document.deviceSigned)
     guard case .signature(let signature) = signed.auth else { return #expect(Bool(false), "no signature") }
     let payload = DeviceAuthentication.payload(
-      transcript: exchange.transcript.encoded, docType: document.docType, nameSpacesBytes: signed.nameSpacesBytes)
+      transcript: exchange.transcript.encoded[...], docType: document.docType, nameSpacesBytes: signed.nameSpacesBytes)
     let key = try PublicKey(coseKey: try facts(document).1.deviceKey)
-    #expect(!signature.isValid(for: payload, key: key))
+    #expect(!signature.isValid(for: payload[...], key: key))
   }
 
   @Test("attaches the payload, or signs an element of the device's own")
