@@ -117,7 +117,7 @@ let package = Package(
       ]),
 
     // Tests
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport"),
     tests("Bytes"),
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
