@@ -22,21 +22,21 @@ struct InspectionInput: Equatable {
   /// Longest file read, in bytes: a response of 4 MiB in hexadecimal, and line ends.
   static let sizeLimit = 9 << 20
 
-  /// The contents of a file. Throws `UsageError` when it cannot be read.
-  static func read(_ path: String) throws(UsageError) -> InspectionInput {
+  /// The contents of a file. Throws `CommandError` when it cannot be read.
+  static func read(_ path: String) throws(CommandError) -> InspectionInput {
     do throws(SystemError) {
       return InspectionInput(content: try Files.read(path, limit: sizeLimit))
     } catch {
-      throw UsageError(quoted(path), error.reason, hint: "check the path and its permissions")
+      throw CommandError.usage(quoted(path), error.reason, hint: "check the path and its permissions")
     }
   }
 
   /// The contents of a file of that name, or else what the text itself says in hexadecimal or base64.
-  static func read(fileOrText operand: String) throws(UsageError) -> InspectionInput {
+  static func read(fileOrText operand: String) throws(CommandError) -> InspectionInput {
     if Files.exists(operand) { return try read(operand) }
     let input = InspectionInput(content: Array(operand.utf8))
     guard [.hexadecimal, .base64, .base64url].contains(input.form), !input.bytes.isEmpty else {
-      throw UsageError(
+      throw CommandError.usage(
         quoted(operand), "no such file, and neither hexadecimal nor base64", hint: "give a file, or the bytes as text")
     }
     return input

@@ -14,18 +14,18 @@ enum ScanCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let path = arguments.operands.first else {
-      throw UsageError("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
+      throw CommandError.usage("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
     }
     let image: LumaImage
     do throws(PictureFileError) {
       image = try PictureFile.read(path)
     } catch {
-      throw CommandFailure("scan", "\(error)", hint: "give a PNG or PGM picture that shows the code")
+      throw CommandError.failure("scan", "\(error)", hint: "give a PNG or PGM picture that shows the code")
     }
     let clock = ContinuousClock()
     let start = clock.now
     guard let found = try QRDecoder().decodeStill(image) else {
-      throw CommandFailure(
+      throw CommandError.failure(
         path, "no code found in \(image.width) x \(image.height) pixels",
         hint: "the code should be sharp, whole, and at least 3 pixels a module")
     }
@@ -40,7 +40,7 @@ enum ScanCommand {
       }
     }
     guard readings.contains(where: \.isUsable) else {
-      throw CommandFailure(
+      throw CommandError.failure(
         path, "no engagement this reader can use (\(readings.map(\.verdict).joined(separator: ", ")))",
         hint: "the wallet should show the code for presenting a document in person")
     }

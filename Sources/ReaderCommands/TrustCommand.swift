@@ -21,13 +21,13 @@ enum TrustCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let action = arguments.operands.first else {
-      throw UsageError("trust", "what to do is missing", hint: "one of add, list, show, remove")
+      throw CommandError.usage("trust", "what to do is missing", hint: "one of add, list, show, remove")
     }
     let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
     let operand = arguments.operands.dropFirst().first
     func needed(_ name: String) throws -> String {
       guard let operand else {
-        throw UsageError("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)")
+        throw CommandError.usage("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)")
       }
       return operand
     }
@@ -39,12 +39,12 @@ enum TrustCommand {
       case "remove": return try remove(needed("FINGERPRINT"), from: store, console)
       default:
         let nearest = nearestName(to: action, in: ["add", "list", "show", "remove"])
-        throw UsageError(
+        throw CommandError.usage(
           quoted(action), "nothing that can be done with trust",
           hint: nearest.map { "did you mean \($0)?" } ?? "one of add, list, show, remove")
       }
     } catch let error as TrustStoreError {
-      throw CommandFailure("trust \(action)", "\(error)", hint: error.hint)
+      throw CommandError.failure("trust \(action)", "\(error)", hint: error.hint)
     }
   }
 

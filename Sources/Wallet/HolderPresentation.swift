@@ -30,7 +30,7 @@ final class HolderPresentation {
     air: String, documents: [StoredCredential], plan: PresentationPlan, isJSON: Bool, console: Console
   ) throws {
     guard let first = documents.first else {
-      throw CommandFailure("present", "no document", hint: "issue one first")
+      throw CommandError.failure("present", "no document", hint: "issue one first")
     }
     self.plan = plan
     self.console = console

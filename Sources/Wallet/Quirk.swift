@@ -136,17 +136,17 @@ package struct Quirks: Equatable, Sendable {
   }
 
   /// Adds what `--quirk NAME` or `--quirk NAME=N` names.
-  package mutating func insert(argument: String) throws(UsageError) {
+  package mutating func insert(argument: String) throws(CommandError) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let alias = Quirk.aliases.first { $0.key == parts[0] }?.value
     let quirk = if let alias { alias } else { try Arguments.choice(parts[0], of: Quirk.self, for: "--quirk") }
     guard parts.count == 2 else { return insert(quirk) }
     guard let parameter = quirk.parameter else {
-      throw UsageError(
+      throw CommandError.usage(
         "--quirk \(quoted(argument))", "this quirk takes no number", hint: "write --quirk \(quirk.rawValue)")
     }
     guard let value = Int(parts[1]), parameter.range.contains(value) else {
-      throw UsageError(
+      throw CommandError.usage(
         "--quirk \(quoted(argument))",
         "not a whole number from \(parameter.range.lowerBound) to \(parameter.range.upperBound)",
         hint: "the number is: \(parameter.meaning)")
