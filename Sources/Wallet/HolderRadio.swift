@@ -82,7 +82,7 @@ final class HolderRadio {
   func send(_ message: [UInt8], _ disturbance: HolderConversation.Disturbance?) {
     switch disturbance {
     case .dropAfter(let percent): active?.send(message, dropAfter: message.count * percent / 100)
-    case .invalidFragment: active?.send(value: [7] + message.prefix(19))
+    case .invalidFragment: active?.sendValue([7] + message.prefix(19))
     // Short parts are a matter of the link's limits, set when it was made.
     case .shortFragments, nil: active?.send(message)
     }
@@ -149,7 +149,7 @@ final class HolderRadio {
   private func take(_ event: HolderLink.Event, of link: HolderLink, from address: AirAddress?) {
     switch event {
     case .started(let mtu):
-      guard active == nil else { return link.drop() }
+      guard active == nil else { return link.close() }
       if bluetooth.peripheralServer != nil, bluetooth.centralClient != nil {
         started[ObjectIdentifier(link)] = mtu
       } else {
@@ -204,7 +204,7 @@ final class HolderRadio {
   private func stopSearching(except kept: HolderLink? = nil) {
     advertisement?.stop()
     discovery?.stop()
-    for link in candidates where link !== kept { link.drop() }
+    for link in candidates where link !== kept { link.close() }
     candidates = []
     started = [:]
   }
