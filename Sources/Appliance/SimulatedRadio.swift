@@ -83,7 +83,7 @@ final class SimulatedRadio {
   }
 
   private func adopt(
-    _ connection: AirConnection, engine: GATTLink, mode: LinkFacts.Mode, address: AirAddress? = nil
+    _ connection: AirConnection, engine: GATTLink, mode: MdocMode, address: AirAddress? = nil
   ) {
     lastID += 1
     let id = lastID
@@ -93,11 +93,11 @@ final class SimulatedRadio {
       try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
     } catch {
       links[id] = nil
-      handler(id, .ended("connectFailed"))
+      handler(id, .ended(LinkFailure.connectFailed.code))
     }
   }
 
-  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: LinkFacts.Mode, address: AirAddress?) {
+  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: MdocMode, address: AirAddress?) {
     switch event {
     case .started(let start):
       handler(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips)))

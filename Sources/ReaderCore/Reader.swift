@@ -1,3 +1,4 @@
+import Bluetooth
 import Bytes
 import Crypto
 import Mdoc
@@ -259,7 +260,7 @@ package struct Reader: ~Copyable {
       phase = .engaging(transaction)
     case .tick where transaction.isOverdue(at: now):
       outputs.append(.closeRadio)
-      fail(transaction, transaction.lastLinkFailure ?? "peerNotFound", at: now)
+      fail(transaction, transaction.lastLinkFailure ?? LinkFailure.peerNotFound.code, at: now)
     case .tick:
       setDeadline(transaction.deadline)
       phase = .engaging(transaction)

@@ -1,4 +1,4 @@
-import Mdoc
+import Bluetooth
 
 /// What happened in one transaction, fit for logs: reason codes, times and sizes, never an element value or a key.
 package struct TransactionReport: Equatable, Sendable {
@@ -57,19 +57,13 @@ package struct TransactionReport: Equatable, Sendable {
 
 /// The link that carried a transaction.
 package struct LinkFacts: Equatable, Sendable {
-  /// The mdoc mode, named from the wallet's point of view.
-  package enum Mode: String, Sendable {
-    case centralClient
-    case peripheralServer
-  }
-
-  package let mode: Mode
+  package let mode: MdocMode
   /// ATT MTU in bytes, as negotiated.
   package let mtu: Int
   /// ATT requests and responses from link-up to State start.
   package let roundTrips: Int
 
-  package init(mode: Mode, mtu: Int, roundTrips: Int) {
+  package init(mode: MdocMode, mtu: Int, roundTrips: Int) {
     self.mode = mode
     self.mtu = mtu
     self.roundTrips = roundTrips

@@ -1,4 +1,4 @@
-package import Bluetooth
+import Bluetooth
 import Kernel
 
 /// A simulated connection that carries messages: a socket of PDUs, the GATT engine, and the engine's deadline.
