@@ -160,9 +160,9 @@ package final class Appliance {
     do throws(SystemError) {
       if worker == nil { worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) } }
       camera = try PictureFolder(parts.pictures, on: loop) { [weak self] in self?.cameraEvent($0) }
-      clear("cameraUnavailable")
+      clear(.cameraUnavailable)
     } catch {
-      raise("cameraUnavailable", error.description)
+      raise(.cameraUnavailable, error.description)
     }
   }
 
@@ -171,9 +171,9 @@ package final class Appliance {
       guard try Files.facts(parts.air).kind == .folder else {
         throw SystemError("open", code: ENOTDIR, subject: parts.air)
       }
-      clear("radioUnavailable")
+      clear(.radioUnavailable)
     } catch {
-      raise("radioUnavailable", error.description)
+      raise(.radioUnavailable, error.description)
     }
   }
 
@@ -181,9 +181,9 @@ package final class Appliance {
   private func lookAfterFaults() {
     recovery?.set(after: Appliance.recoveryInterval)
     checkClock()
-    if status.faults.contains("cameraUnavailable") { openCamera() }
-    if status.faults.contains("radioUnavailable") { checkRadio() }
-    if status.faults.contains("trustEmpty") { reloadTrust() }
+    if status.faults.contains(.cameraUnavailable) { openCamera() }
+    if status.faults.contains(.radioUnavailable) { checkRadio() }
+    if status.faults.contains(.trustEmpty) { reloadTrust() }
   }
 
   private func close() {
@@ -200,7 +200,7 @@ package final class Appliance {
   private func reloadTrust() {
     let material = loadTrust()
     // Looked at again every few seconds while nobody is trusted: said once.
-    let isNews = !(material.isEmpty && status.faults.contains("trustEmpty"))
+    let isNews = !(material.isEmpty && status.faults.contains(.trustEmpty))
     if isNews {
       for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
       record(
@@ -212,20 +212,20 @@ package final class Appliance {
       template: parts.template)
     status.anchors = material.anchors.count
     if material.isEmpty {
-      raise("trustEmpty", "nobody is trusted")
+      raise(.trustEmpty, "nobody is trusted")
     } else {
-      clear("trustEmpty")
+      clear(.trustEmpty)
     }
   }
 
   /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
   private func checkClock() {
     let now = UnixTime.wallClock()
-    guard let doubt = clock.doubt(about: now, at: .now) else { return clear("clockUntrusted") }
+    guard let doubt = clock.doubt(about: now, at: .now) else { return clear(.clockUntrusted) }
     if parts.doubtfulClockIsFault {
-      raise("clockUntrusted", doubt)
+      raise(.clockUntrusted, doubt)
     } else {
-      record("clockUntrusted", [.init("detail", .string(doubt))])
+      record(Fault.clockUntrusted.rawValue, [.init("detail", .string(doubt))])
     }
   }
 
@@ -238,7 +238,7 @@ package final class Appliance {
     case .skipped(let error): record("pictureSkipped", [.init("problem", .string(error.description))])
     case .folderGone:
       camera = nil
-      raise("cameraUnavailable", "\(parts.pictures): the folder is gone")
+      raise(.cameraUnavailable, "\(parts.pictures): the folder is gone")
     }
   }
 
@@ -252,7 +252,7 @@ package final class Appliance {
 
   private func decoded(_ result: DecodeWorker.Result) {
     guard let captured = capturedAt.removeValue(forKey: result.picture) else { return }
-    if let failure = result.failure { return raise("cameraUnavailable", failure.description) }
+    if let failure = result.failure { return raise(.cameraUnavailable, failure.description) }
     for code in result.codes { feed(.code(code, capturedAt: captured)) }
   }
 
@@ -276,7 +276,7 @@ package final class Appliance {
       do throws(AirError) {
         try radio?.open(plan)
       } catch {
-        raise("radioUnavailable", error.description)
+        raise(.radioUnavailable, error.description)
       }
     case .keep(let link): radio?.keep(link)
     case .send(let link, let message): radio?.send(message, on: link)
@@ -311,24 +311,23 @@ package final class Appliance {
 
   // MARK: Faults, panel, records
 
-  private func raise(_ name: String, _ detail: String) {
-    guard status.faults.insert(name).inserted else { return }
-    record("fault", [.init("reasons", .array([.string(name)])), .init("detail", .string(detail))])
+  private func raise(_ fault: Fault, _ detail: String) {
+    guard status.faults.insert(fault).inserted else { return }
+    record("fault", [.init("reasons", .array([.string(fault.rawValue)])), .init("detail", .string(detail))])
     writeStatus()
-    feed(.fault(name))
+    feed(.fault(fault))
   }
 
-  private func clear(_ name: String) {
-    guard status.faults.remove(name) != nil else { return }
-    record("faultCleared", [.init("reasons", .array([.string(name)]))])
+  private func clear(_ fault: Fault) {
+    guard status.faults.remove(fault) != nil else { return }
+    record("faultCleared", [.init("reasons", .array([.string(fault.rawValue)]))])
     writeStatus()
-    feed(.faultCleared(name))
+    feed(.faultCleared(fault))
   }
 
   private func show(_ signal: Signal) {
-    let shown = signal == .fault && status.faults.contains("clockUntrusted") ? Signal.clockUntrusted : signal
-    status.state = shown.rawValue
-    panel.show(shown, at: .now)
+    status.state = signal.rawValue
+    panel.show(signal, at: .now)
     applyPanel()
     writeStatus()
   }

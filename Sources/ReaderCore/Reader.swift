@@ -7,7 +7,7 @@ import Panel
 
 /// The reader's top state machine: one transaction at a time, from a code to a signal and back to ready.
 ///
-///     ready -> engaging -> requesting -> awaitingResponse -> deciding -> signalling -> ready
+///     ready -> engaging -> exchanging -> deciding -> signalling -> ready
 ///
 /// No camera, radio, clock or file: what happens comes in, what to do comes out. Whatever a phone does, the machine
 /// comes back to ready by itself: each phase has a deadline, and the relay follows a granted decision only.
@@ -26,9 +26,9 @@ package struct Reader: ~Copyable {
     case link(LinkID, LinkEvent)
     /// The answer to `evaluate`.
     case assessed(Assessment)
-    /// A device or a condition the reader cannot serve without failed, or is well again.
-    case fault(String)
-    case faultCleared(String)
+    case fault(Fault)
+    /// What was wrong is well again.
+    case faultCleared(Fault)
     /// The deadline of `wake` may have come.
     case tick
     /// The service ends.
@@ -82,7 +82,9 @@ package struct Reader: ~Copyable {
     case stopped
   }
 
+  /// What a site wants of the machine.
   package struct Settings: Sendable {
+    /// One for each document that would do.
     package var requests: [ItemsRequest]
     package var timeouts: ReaderTimeouts
     /// Largest message of a wallet in bytes.
@@ -106,10 +108,9 @@ package struct Reader: ~Copyable {
   private let makeKey: (Curve) throws(CryptoError) -> PrivateKey
   private var phase = Phase.idle
   private var outputs: [Output] = []
-  private var faults: [String] = []
+  private var faults: Set<Fault> = []
   private var count: UInt64 = 0
   private var seen = SeenCodes()
-  private var deadline: Instant?
 
   package init(settings: Settings, makeKey: @escaping (Curve) throws(CryptoError) -> PrivateKey) {
     self.settings = settings
@@ -129,8 +130,8 @@ package struct Reader: ~Copyable {
   package mutating func handle(_ input: Input, at now: Instant) {
     assert(outputs.isEmpty, "outputs of the input before were not drained")
     switch input {
-    case .fault(let name): return raise(name)
-    case .faultCleared(let name): return clear(name)
+    case .fault(let fault): return raise(fault)
+    case .faultCleared(let fault): return clear(fault)
     case .stop: return stop(at: now)
     default: break
     }
@@ -154,29 +155,28 @@ package struct Reader: ~Copyable {
   // MARK: Ready
 
   private mutating func becomeReady() {
-    deadline = nil
     if faults.isEmpty {
       phase = .ready
       outputs.append(.show(.ready))
       outputs.append(.ready)
     } else {
       phase = .idle
-      outputs.append(.show(.fault))
+      outputs.append(.show(faults.contains(.clockUntrusted) ? .clockUntrusted : .fault))
     }
   }
 
-  private mutating func raise(_ name: String) {
-    guard !faults.contains(name) else { return }
-    faults.append(name)
+  private mutating func raise(_ fault: Fault) {
+    guard faults.insert(fault).inserted else { return }
+    switch phase {
+    case .idle, .ready: becomeReady()
     // A transaction under way ends by its own deadlines; the fault is shown when it is over.
-    if case .ready = phase { becomeReady() }
-    if case .idle = phase { outputs.append(.show(.fault)) }
+    default: break
+    }
   }
 
-  private mutating func clear(_ name: String) {
-    guard let place = faults.firstIndex(of: name) else { return }
-    faults.remove(at: place)
-    if faults.isEmpty, case .idle = phase { becomeReady() }
+  private mutating func clear(_ fault: Fault) {
+    guard faults.remove(fault) != nil else { return }
+    if case .idle = phase { becomeReady() }
   }
 
   private mutating func stop(at now: Instant) {
@@ -186,12 +186,12 @@ package struct Reader: ~Copyable {
     case .exchanging(let transaction, let link):
       transaction.cancel(at: now)
       for message in transaction.takeMessages() { outputs.append(.send(link, message)) }
-      report(transaction.failed("stopped"))
-    case .engaging(let transaction), .deciding(let transaction): report(transaction.failed("stopped"))
+      outputs.append(.report(transaction.failed("stopped")))
+    case .engaging(let transaction), .deciding(let transaction):
+      outputs.append(.report(transaction.failed("stopped")))
     default: break
     }
     phase = .stopped
-    deadline = nil
     outputs.append(.closeRadio)
     outputs.append(.show(.off))
   }
@@ -227,7 +227,7 @@ package struct Reader: ~Copyable {
     }
     outputs.append(.show(.reading))
     outputs.append(.openRadio(transaction.plan))
-    setDeadline(transaction.deadline)
+    wake(at: transaction.deadline)
     phase = .engaging(transaction)
   }
 
@@ -253,7 +253,7 @@ package struct Reader: ~Copyable {
       transaction.linkStarted(facts, at: now)
       outputs.append(.keep(link))
       for message in transaction.takeMessages() { outputs.append(.send(link, message)) }
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .exchanging(transaction, link)
     case .link(_, .ended(let reason)):
       transaction.lastLinkFailure = reason
@@ -262,7 +262,7 @@ package struct Reader: ~Copyable {
       outputs.append(.closeRadio)
       fail(transaction, transaction.lastLinkFailure ?? LinkFailure.peerNotFound.code, at: now)
     case .tick:
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .engaging(transaction)
     default:
       phase = .engaging(transaction)
@@ -282,13 +282,12 @@ package struct Reader: ~Copyable {
       outputs.append(.finish(link))
       outputs.append(.show(.processing))
       outputs.append(.evaluate(evaluation))
-      deadline = nil
       phase = .deciding(transaction)
     } else if let failure = transaction.failure {
       outputs.append(.finish(link))
       fail(transaction, failure, at: now)
     } else {
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .exchanging(transaction, link)
     }
   }
@@ -298,24 +297,21 @@ package struct Reader: ~Copyable {
       phase = .deciding(transaction)
       return
     }
-    let transactionReport = transaction.assessed(assessment)
-    report(transactionReport)
+    outputs.append(.report(transaction.assessed(assessment)))
     signal(assessment.isGranted ? .granted : .denied, at: now)
   }
 
   private mutating func fail(_ transaction: Transaction, _ reason: String, at now: Instant) {
-    report(transaction.failed(reason))
+    outputs.append(.report(transaction.failed(reason)))
     signal(.incomplete, at: now)
   }
-
-  private mutating func report(_ report: TransactionReport) { outputs.append(.report(report)) }
 
   // MARK: A signal
 
   private mutating func signal(_ signal: Signal, at now: Instant) {
     outputs.append(.show(signal))
     let end = now + (signal == .incomplete ? min(settings.display, .seconds(1)) : settings.display)
-    setDeadline(end)
+    wake(at: end)
     phase = .signalling(until: end)
   }
 
@@ -324,15 +320,12 @@ package struct Reader: ~Copyable {
       outputs.append(.closeRadio)
       becomeReady()
     } else {
-      if case .tick = input { setDeadline(end) }
+      if case .tick = input { wake(at: end) }
       phase = .signalling(until: end)
     }
   }
 
-  private mutating func setDeadline(_ instant: Instant) {
-    deadline = instant
-    outputs.append(.wake(at: instant))
-  }
+  private mutating func wake(at instant: Instant) { outputs.append(.wake(at: instant)) }
 }
 
 /// What to be on the radio for one wallet.
