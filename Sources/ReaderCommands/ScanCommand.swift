@@ -5,6 +5,7 @@ import Kernel
 import Mdoc
 import Pictures
 import QRScan
+import ReaderCore
 
 /// `scan`: looks for codes in a picture, as the reader does, and says what they are.
 enum ScanCommand {
@@ -48,31 +49,20 @@ enum ScanCommand {
   }
 }
 
-/// What a code turned out to be.
+/// What `scan` says of a code.
 private struct CodeReading {
-  let text: String
+  private let text: String
+  private let engagement: DeviceEngagement?
+  let isUsable: Bool
   /// "usable", or the code of the reason it is not.
   let verdict: String
-  let engagement: DeviceEngagement?
-
-  var isUsable: Bool { verdict == "usable" }
 
   init(_ content: [UInt8]) {
     text = quoted(String(decoding: content.prefix(60), as: UTF8.self))
-    var found: DeviceEngagement?
-    do {
-      let engagement = try DeviceEngagement(EngagementURI(content: content).engagement)
-      found = engagement
-      _ = try engagement.requiredBluetooth()
-      verdict = "usable"
-    } catch let violation as EngagementURI.Violation {
-      verdict = violation.code
-    } catch let violation as DeviceEngagement.Violation {
-      verdict = violation.code
-    } catch {
-      verdict = "engagementMalformed"
+    switch ScannedCode(content) {
+    case .usable(let engagement): (isUsable, verdict, self.engagement) = (true, "usable", engagement)
+    case .refused(let reason, let engagement): (isUsable, verdict, self.engagement) = (false, reason, engagement)
     }
-    engagement = found
   }
 
   private var modes: [(name: String, uuid: String)] {

@@ -203,14 +203,12 @@ package struct Reader: ~Copyable {
     // A code is for one session; it may stay in the picture for a while after it.
     guard !seen.contains(fingerprint) else { return }
     let engagement: DeviceEngagement
-    do {
-      let uri = try EngagementURI(content: content)
-      engagement = try DeviceEngagement(uri.engagement)
-      _ = try engagement.requiredBluetooth()
-    } catch {
+    switch ScannedCode(content) {
+    case .usable(let usable): engagement = usable
+    case .refused(let reason, _):
       seen.insert(fingerprint)
       phase = .ready
-      outputs.append(.codeRefused(Reader.code(of: error)))
+      outputs.append(.codeRefused(reason))
       if Reader.isMeantForUs(content) { signal(.incomplete, at: now) }
       return
     }
@@ -229,14 +227,6 @@ package struct Reader: ~Copyable {
     outputs.append(.openRadio(transaction.plan))
     wake(at: transaction.deadline)
     phase = .engaging(transaction)
-  }
-
-  private static func code(of error: any Error) -> String {
-    switch error {
-    case let violation as EngagementURI.Violation: violation.code
-    case let violation as DeviceEngagement.Violation: violation.code
-    default: "engagementMalformed"
-    }
   }
 
   /// Whether a code that cannot be used was at least shown to a reader: other codes in sight are nobody's business.
