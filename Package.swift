@@ -68,7 +68,7 @@ let package = Package(
         "Bytes", "CivilTime", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy",
         "Panel",
       ]),
-    core("Configuration", ["CTOML", "Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+    core("Configuration", ["CTOML", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
 
     // Edges
     edge("Kernel", ["CLinux"]),

@@ -1,4 +1,5 @@
 import CivilTime
+import Configuration
 import Crypto
 import Glibc
 import JSON
@@ -20,43 +21,44 @@ import Trust
 package final class Appliance {
   /// What the appliance is made from.
   package struct Parts {
+    /// What is asked for, and what has to hold.
     package var template: RequestTemplate
     package var verification: VerificationPolicy
     package var timeouts: ReaderTimeouts
-    package var display: Duration
-    package var relayPulse: Duration
-    package var hasBuzzer: Bool
+    package var signals: ReaderConfiguration.Signals
     /// Folder of pictures: the camera.
     package var pictures: String
     /// Folder of sockets: the air.
     package var air: String
+    /// Where what happened is written.
     package var events: EventLog.Destination
     /// Where `status` finds what this process is doing; nil for nowhere.
     package var statusFile: String?
     /// Where the terminal panel writes.
     package var panelDescriptor: CInt
-    /// Whether a doubtful clock is a fault; otherwise it is a remark.
-    package var doubtfulClockIsFault: Bool
+    /// What a doubtful clock does.
+    package var clock: ReaderConfiguration.ClockPolicy
 
     package init(
       template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),
-      timeouts: ReaderTimeouts = ReaderTimeouts(), display: Duration = .seconds(2), relayPulse: Duration = .seconds(3),
-      hasBuzzer: Bool = true, pictures: String, air: String, events: EventLog.Destination, statusFile: String? = nil,
-      panelDescriptor: CInt = STDERR_FILENO, doubtfulClockIsFault: Bool = true
+      timeouts: ReaderTimeouts = ReaderTimeouts(), signals: ReaderConfiguration.Signals = .init(), pictures: String,
+      air: String, events: EventLog.Destination, statusFile: String? = nil, panelDescriptor: CInt = STDERR_FILENO,
+      clock: ReaderConfiguration.ClockPolicy = .fault
     ) {
       self.template = template
       self.verification = verification
       self.timeouts = timeouts
-      self.display = display
-      self.relayPulse = relayPulse
-      self.hasBuzzer = hasBuzzer
+      self.signals = signals
       self.pictures = pictures
       self.air = air
       self.events = events
       self.statusFile = statusFile
       self.panelDescriptor = panelDescriptor
-      self.doubtfulClockIsFault = doubtfulClockIsFault
+      self.clock = clock
     }
+
+    /// Largest session message of a wallet in bytes: its response, and what is around it.
+    var messageSize: Int { verification.maximumResponseSize + 65_536 }
   }
 
   /// The certificates to trust now, and what was wrong while they were loaded.
@@ -113,9 +115,9 @@ package final class Appliance {
     reader = Reader(
       settings: Reader.Settings(
         requests: parts.template.itemsRequests, timeouts: parts.timeouts,
-        messageSize: parts.verification.maximumResponseSize + 65_536, display: parts.display)
+        messageSize: parts.messageSize, display: parts.signals.display)
     ) { curve throws(CryptoError) in try PrivateKey.generate(curve) }
-    panel = PanelEngine(relayPulse: parts.relayPulse, hasBuzzer: parts.hasBuzzer)
+    panel = PanelEngine(relayPulse: parts.signals.relayPulse, hasBuzzer: parts.signals.hasBuzzer)
     terminal = TerminalPanel(descriptor: parts.panelDescriptor)
     assessor = Assessor(
       verifier: Verifier(anchors: [], policy: parts.verification), template: parts.template)
@@ -149,7 +151,7 @@ package final class Appliance {
   }
 
   private func openDevices() {
-    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.verification.maximumResponseSize + 65_536, on: loop) {
+    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.messageSize, on: loop) {
       [weak self] in self?.feed(.link($0, $1))
     }
     openCamera()
@@ -222,10 +224,9 @@ package final class Appliance {
   private func checkClock() {
     let now = UnixTime.wallClock()
     guard let doubt = clock.doubt(about: now, at: .now) else { return clear(.clockUntrusted) }
-    if parts.doubtfulClockIsFault {
-      raise(.clockUntrusted, doubt)
-    } else {
-      record(Fault.clockUntrusted.rawValue, [.init("detail", .string(doubt))])
+    switch parts.clock {
+    case .fault: raise(.clockUntrusted, doubt)
+    case .warn: record(Fault.clockUntrusted.rawValue, [.init("detail", .string(doubt))])
     }
   }
 

@@ -1,6 +1,7 @@
 import MdocVerification
 import Panel
 import Policy
+import ReaderCore
 
 /// Everything a site decides: `config/reader.toml`. The initial values are the defaults.
 ///
@@ -14,7 +15,7 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var retentionSink: ConfiguredPath?
   package var verification = VerificationPolicy()
   package var trustFolder = ConfiguredPath("/var/lib/mdoc-reader/trust")
-  package var timeouts = Timeouts()
+  package var timeouts = ReaderTimeouts()
   package var signals = Signals()
   package var events = EventOutput.standardOutput
   /// Where the running reader says what it is doing; `status` reads it.

@@ -113,7 +113,8 @@ private final class Demo {
     try issue("minor", age: "16")
     let trust = "\(folder)/trust"
     var parts = Appliance.Parts(
-      template: try DemoTemplate.adultsOnly(), display: .milliseconds(800), relayPulse: .milliseconds(500),
+      template: try DemoTemplate.adultsOnly(),
+      signals: .init(display: .milliseconds(800), relayPulse: .milliseconds(500)),
       pictures: "\(folder)/pictures", air: "\(folder)/air", events: .none, panelDescriptor: STDOUT_FILENO)
     parts.timeouts.idle = .seconds(5)
     let appliance = try Appliance(parts) { Appliance.TrustMaterial(folder: trust) }

@@ -88,14 +88,10 @@ struct Site {
 
   /// What the appliance is made from.
   var parts: Appliance.Parts {
-    let timeouts = configuration.timeouts
-    return Appliance.Parts(
-      template: configuration.template, verification: configuration.verification,
-      timeouts: .init(
-        connect: timeouts.connect, idle: timeouts.idle, response: timeouts.response, total: timeouts.total),
-      display: configuration.signals.display, relayPulse: configuration.signals.relayPulse,
-      hasBuzzer: configuration.signals.hasBuzzer, pictures: pictures, air: air, events: events, statusFile: statusFile,
-      doubtfulClockIsFault: configuration.clock == .fault)
+    Appliance.Parts(
+      template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
+      signals: configuration.signals, pictures: pictures, air: air, events: events, statusFile: statusFile,
+      clock: configuration.clock)
   }
 }
 
