@@ -352,8 +352,8 @@ package final class Appliance {
     guard let path = parts.statusFile else { return }
     let text = status.document(at: .wallClock()).text + "\n"
     do throws(SystemError) {
-      // What the reader is doing is lost with a power cut anyway: renamed, but not waited for on the disk.
-      try StatusFile.write(Array(text.utf8), to: path)
+      // What the reader is doing is lost with a power cut anyway.
+      try AtomicFile.write(text.utf8, to: path, waitsForDisk: false)
     } catch {
       guard !status.isUnwritable else { return }
       status.isUnwritable = true

@@ -37,15 +37,3 @@ struct ApplianceStatus {
     ])
   }
 }
-
-/// A small file that is replaced whole, often: readers see the old one or the new one.
-enum StatusFile {
-  static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
-    let part = path + ".part"
-    do {
-      let file = try Descriptor(opening: part, flags: O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o644)
-      _ = try file.write(bytes[...], subject: part)
-    }
-    try Files.rename(part, to: path)
-  }
-}

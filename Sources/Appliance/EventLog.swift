@@ -26,7 +26,7 @@ package struct EventLog {
       descriptor = STDOUT_FILENO
       isOwned = false
     case .file(let path):
-      let file = try Descriptor(opening: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode: 0o600)
+      let file = try Descriptor(opening: path, flags: O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
       descriptor = file.release()
       isOwned = true
     }

@@ -51,7 +51,8 @@ enum TrustCommand {
   private static func add(
     _ file: String, to store: TrustStore, _ arguments: Arguments, _ console: Console
   ) throws -> Int32 {
-    let input = try file == "-" ? readStandardInput() : Files.read(file, limit: CertificateInput.maximumSize)
+    let limit = CertificateInput.maximumSize
+    let input = try file == "-" ? Files.readStandardInput(limit: limit) : Files.read(file, limit: limit)
     let docTypes = arguments.values("--doc-type")
     let additions = try store.add(
       input, to: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
@@ -70,17 +71,6 @@ enum TrustCommand {
       }
     }
     return 0
-  }
-
-  private static func readStandardInput() throws(SystemError) -> [UInt8] {
-    var result: [UInt8] = []
-    while let part = try Descriptor.readStandardInput(upTo: 65_536), !part.isEmpty {
-      result += part
-      guard result.count <= CertificateInput.maximumSize else {
-        throw SystemError("read", code: SystemError.tooLarge, subject: "standard input")
-      }
-    }
-    return result
   }
 
   private static func list(_ store: TrustStore, _ arguments: Arguments, _ console: Console) -> Int32 {
