@@ -1,6 +1,6 @@
 import CBOR
-import JSON
 import Commands
+import JSON
 
 /// `inspect FILE`: what is in a recorded message, an engagement or a certificate, without verifying anything.
 enum InspectCommand {

@@ -2,13 +2,12 @@ import Appliance
 import Bytes
 import CBOR
 import CivilTime
+import Commands
 import Crypto
-import Kernel
 import Mdoc
 import MdocVerification
 import Trust
 import TrustStore
-import Commands
 
 /// `verify FILE`: the verdict on a recorded response, with every finding.
 enum VerifyCommand {
@@ -132,12 +131,7 @@ enum VerifyCommand {
   }
 
   private static func readKey(_ path: String) throws(CommandError) -> PrivateKey {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try Files.read(path, limit: 65_536)
-    } catch {
-      throw CommandError.usage("--reader-key \(quoted(path))", error.reason, hint: "check the path and its permissions")
-    }
+    let bytes = try InspectionInput.contents(of: path, limit: 65_536, option: "--reader-key")
     do throws(CryptoError) {
       return try PrivateKey(pem: String(decoding: bytes, as: UTF8.self))
     } catch {
@@ -147,12 +141,7 @@ enum VerifyCommand {
   }
 
   private static func readCertificates(_ path: String, _ option: String) throws(CommandError) -> [Certificate] {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try Files.read(path, limit: CertificateInput.maximumSize)
-    } catch {
-      throw CommandError.usage("\(option) \(quoted(path))", error.reason, hint: "check the path and its permissions")
-    }
+    let bytes = try InspectionInput.contents(of: path, limit: CertificateInput.maximumSize, option: option)
     do throws(CertificateInput.Violation) {
       return try CertificateInput.certificates(in: bytes)
     } catch {
