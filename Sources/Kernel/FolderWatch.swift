@@ -62,7 +62,7 @@ package final class FolderWatch {
       handler(.folderGone)
       return
     }
-    for event in Self.parse(bytes) {
+    for event in FolderWatch.parse(bytes) {
       guard watch != nil else { return }
       if event == .folderGone { cancel() }
       handler(event)

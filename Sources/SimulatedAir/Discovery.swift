@@ -116,9 +116,9 @@ package final class Discovery {
         let mayPass = error.code == ECONNREFUSED || error.code == EAGAIN
         if error.code == ENOENT {
           states[address] = nil
-        } else if mayPass && failures + 1 < Self.attempts {
+        } else if mayPass && failures + 1 < Discovery.attempts {
           states[address] = .waiting(failures: failures + 1)
-          if timer?.deadline == nil { timer?.set(after: Self.pause) }
+          if timer?.deadline == nil { timer?.set(after: Discovery.pause) }
         } else {
           states[address] = .skipped
           handler(.skipped(address, error))
