@@ -30,8 +30,6 @@ package enum DocumentKind: String, CaseIterable, Sendable {
     case .photoid: "org.iso.23220.1"
     }
   }
-
-  package var hasPortrait: Bool { self == .mdl || self == .photoid }
 }
 
 /// What goes into a test document, before it is signed.

@@ -36,11 +36,6 @@ struct DocumentOptions {
   private let country: String?
   private let template: TestIssue
 
-  /// Whether anything here was asked for, so that documents of a folder would not do.
-  static func areGiven(_ arguments: Arguments) -> Bool {
-    options.contains { arguments.has($0.name) && $0.name != "--now" }
-  }
-
   init(_ arguments: Arguments, flaw extraFlaw: Flaw? = nil) throws(CommandError) {
     now = try DocumentOptions.instant(arguments)
     var kinds: [DocumentKind] = []
@@ -108,10 +103,7 @@ struct DocumentOptions {
   // MARK: Single options
 
   private static func instant(_ arguments: Arguments) throws(CommandError) -> UnixTime {
-    guard let text = arguments["--now"] else {
-      let clock = WallClock.now()
-      return UnixTime(seconds: clock.seconds)
-    }
+    guard let text = arguments["--now"] else { return UnixTime(seconds: WallClock.now().seconds) }
     guard let time = DateTime(text) else {
       throw CommandError.usage(
         "--now \(quoted(text))", "no RFC 3339 instant", hint: "write it like 2026-06-01T12:00:00Z")
