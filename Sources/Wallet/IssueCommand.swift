@@ -33,10 +33,10 @@ enum IssueCommand {
     if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
     if arguments.has("--json") {
       console.data(
-        JSONValue.object([
-          .init("documents", .array(documents)), .init("root", .string(issuer.certificatePath)),
-          .init("expect", options.flaw.map { .string($0.expectation) } ?? .null),
-        ]).text)
+        ([
+          "documents": .array(documents), "root": .string(issuer.certificatePath),
+          "expect": options.flaw.map { .string($0.expectation) } ?? .null,
+        ] as JSONValue).text)
     } else {
       console.remark("the root that readers should trust: \(options.anchorPath ?? issuer.certificatePath)")
       if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
