@@ -38,7 +38,8 @@ struct InspectionInput: Equatable {
       return try Files.read(path, limit: limit)
     } catch {
       throw CommandError.usage(
-        option.map { "\($0) \(quoted(path))" } ?? quoted(path), error.reason, hint: "check the path and its permissions")
+        option.map { "\($0) \(quoted(path))" } ?? quoted(path), error.reason, hint: "check the path and its permissions"
+      )
     }
   }
 
