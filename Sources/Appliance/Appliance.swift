@@ -63,7 +63,9 @@ package final class Appliance {
 
   /// The certificates to trust now, and what was wrong while they were loaded.
   package struct TrustMaterial {
+    /// Issuer roots.
     package let anchors: [TrustAnchor]
+    /// Document signers that are trusted themselves.
     package let signers: [Certificate]
     /// A line for each file that could not be used.
     package let problems: [String]
@@ -103,7 +105,9 @@ package final class Appliance {
   private var isDraining = false
   /// Called after each transaction; the demo and the tests count on it.
   package var onReport: ((TransactionReport) -> Void)?
+  /// Called whenever a code may be shown.
   package var onReady: (() -> Void)?
+  /// Called with each state of the panel.
   package var onPanel: ((PanelState) -> Void)?
 
   /// Throws when the log or the loop cannot be had. Cameras and radios that fail are faults, not errors.

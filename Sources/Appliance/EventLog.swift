@@ -17,6 +17,7 @@ package struct EventLog {
   private let descriptor: CInt?
   private let isOwned: Bool
 
+  /// Opens the destination. Throws when a file cannot be opened or made.
   package init(_ destination: Destination) throws(SystemError) {
     switch destination {
     case .none:
@@ -40,6 +41,7 @@ package struct EventLog {
     _ = Glibc.write(descriptor, line, line.count)
   }
 
+  /// Closes a file that was opened here.
   package func close() {
     if isOwned, let descriptor { _ = Glibc.close(descriptor) }
   }
@@ -52,6 +54,7 @@ extension UnixTime {
     return String(description.dropLast()) + "." + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
   }
 
+  /// Now, by the clock on the wall, which may be wrong.
   package static func wallClock() -> UnixTime {
     let now = WallClock.now()
     return UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds)

@@ -3,7 +3,9 @@ package struct CommandOption: Sendable {
   package let name: String
   /// What the value is called in the help; nil for a flag.
   package let value: String?
+  /// The line of help.
   package let help: String
+  /// Whether it may be given more than once.
   package let isRepeatable: Bool
 
   /// An option with a value.
@@ -76,6 +78,7 @@ package struct Arguments: Sendable {
   /// Whether an option was given.
   package func has(_ name: String) -> Bool { given[name] != nil }
 
+  /// The value of an option; nil when it was not given, and for flags.
   package subscript(_ name: String) -> String? { given[name]?.last }
 
   /// All values of a repeatable option, in order.

@@ -1,7 +1,9 @@
 /// Why a verb did not do what it was asked, as people read it: what, why, and one line saying what to do.
 package struct CommandError: Error, Equatable, Sendable {
+  /// What did not work, such as a path or an option.
   package let what: String
   package let why: String
+  /// What to do about it.
   package let hint: String
   /// What the program then exits with.
   package let exitStatus: Int32
@@ -21,6 +23,7 @@ package struct CommandError: Error, Equatable, Sendable {
 package struct FileFaults: Error, Equatable, Sendable {
   /// One fault: where and what, and what to do about it.
   package struct Fault: Equatable, Sendable {
+    /// Where it is and what is wrong: `FILE:LINE: …`.
     package let text: String
     package let remedy: String
 

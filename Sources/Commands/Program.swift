@@ -5,6 +5,7 @@ package struct Verb: Sendable {
   package let name: String
   let summary: String
   let usage: String
+  /// What its words may be, `--help` apart.
   package let options: [CommandOption]
   let operandLimit: Int
   let run: @Sendable (Arguments, Console) throws -> Int32
@@ -32,6 +33,7 @@ package struct Program: Sendable {
   package let name: String
   /// A sentence or two for `--help`, lines ended.
   private let introduction: String
+  /// In the order of the help.
   package let verbs: [Verb]
   /// How errors of the program's own look; nil for those it does not know.
   private let explain: @Sendable (any Error) -> CommandError?

@@ -1,5 +1,6 @@
 /// A path as written in a file; a relative one counts from the folder of that file.
 package struct ConfiguredPath: Hashable, Sendable {
+  /// As it is written.
   package let text: String
 
   package init(_ text: String) {
@@ -20,6 +21,7 @@ extension ReaderConfiguration {
     package var display: Duration
     /// How long the relay is active after a grant.
     package var relayPulse: Duration
+    /// Whether the buzzer sounds.
     package var hasBuzzer: Bool
 
     package init(display: Duration = .seconds(2), relayPulse: Duration = .seconds(1), hasBuzzer: Bool = true) {

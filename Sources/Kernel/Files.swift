@@ -2,6 +2,7 @@ import Glibc
 
 /// What is known about a file without reading it.
 package struct FileFacts: Equatable, Sendable {
+  /// What a name stands for; devices and pipes are `other`.
   package enum Kind: Sendable { case file, folder, socket, other }
   package let kind: Kind
   /// In bytes.

@@ -3,6 +3,7 @@ package struct LumaImage: Equatable, Sendable {
   /// No side may be longer, in pixels; so no picture takes more than 64 MiB.
   package static let maximumSide = 8192
 
+  /// In pixels, like the height.
   package let width: Int
   package let height: Int
   /// `width` times `height` bytes.

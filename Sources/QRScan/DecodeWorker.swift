@@ -15,6 +15,7 @@ package final class DecodeWorker {
     case still
   }
 
+  /// What came of one picture.
   package struct Result: Sendable {
     /// The number that `submit` gave.
     package let picture: UInt64

@@ -2,6 +2,7 @@ import Bluetooth
 
 /// What happened in one transaction, fit for logs: reason codes, times and sizes, never an element value or a key.
 package struct TransactionReport: Equatable, Sendable {
+  /// How it ended; the raw value is the stable name.
   package enum Outcome: String, Sendable {
     case granted
     /// The site or a check said no.
@@ -35,12 +36,15 @@ package struct TransactionReport: Equatable, Sendable {
   package var reasons: [String] = []
   /// What was found without costing anything: warnings, dropped elements, information.
   package var remarks: [String] = []
+  /// Of the document that decided; of the first returned one when none did.
   package var docType: String?
   /// countryName of the signer certificate; nil unless the document is verified.
   package var issuingCountry: String?
+  /// Nil when no link started.
   package var link: LinkFacts?
   /// Size of the DeviceResponse in bytes.
   package var responseSize: Int?
+  /// Where the time went.
   package private(set) var spans: [Span: Duration] = [:]
 
   package init(number: UInt64) {

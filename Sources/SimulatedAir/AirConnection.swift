@@ -10,6 +10,7 @@ package final class AirConnection {
   /// The largest record: an attribute value of 512 bytes with an ATT header of at most 5.
   package static let maximumRecord = 517
 
+  /// What happens on the link.
   package enum Event: Equatable, Sendable {
     /// One record, 1 to 517 bytes.
     case received([UInt8])
@@ -19,6 +20,7 @@ package final class AirConnection {
     case closed(CloseReason)
   }
 
+  /// Why the link is gone.
   package enum CloseReason: Equatable, Sendable {
     case byPeer
     /// The peer sent a record of this many bytes. Ours is closed.

@@ -5,6 +5,7 @@ import Kernel
 ///
 /// It belongs to the thread of its loop. After `finished` nothing more comes, and the socket is closed.
 package final class AirLink {
+  /// What happens on the link.
   package enum Event: Equatable, Sendable {
     case started(GATTLink.Start)
     case message([UInt8])
@@ -24,6 +25,7 @@ package final class AirLink {
     case endsLink
   }
 
+  /// Seen from this side.
   package enum Direction: Sendable {
     case incoming
     case outgoing

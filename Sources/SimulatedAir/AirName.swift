@@ -3,6 +3,7 @@ import Kernel
 
 /// The random address of one advertisement: 48 bits, fresh each time, as a phone's is.
 package struct AirAddress: Hashable, Sendable, CustomStringConvertible {
+  /// 48 bits.
   package let value: UInt64
 
   /// A fresh one.

@@ -4,6 +4,7 @@ import Kernel
 
 /// Looks for a service on the simulated air and connects to each advertisement of it, once.
 package final class Discovery {
+  /// What is found.
   package enum Event {
     /// A link to an advertisement; the handler starts and keeps it, or closes it.
     case connected(AirAddress, AirConnection)

@@ -6,6 +6,7 @@ package enum CertificateInput {
   /// Longest input looked at, in bytes: some hundred certificates with text.
   package static let maximumSize = 1 << 20
 
+  /// Why an input gives no certificates.
   package enum Violation: Error, Equatable, Sendable {
     case tooLarge
     /// Nothing in it is a certificate; `labels` are the PEM blocks that there are instead.

@@ -53,6 +53,7 @@ package struct TrustStore: Sendable {
 
   /// What became of a certificate that was added.
   package struct Addition: Sendable {
+    /// What was written for it, if anything.
     package enum Outcome: Sendable {
       case added
       /// It was there before, and nothing was written.

@@ -9,6 +9,7 @@ package struct IssuerFolder: Sendable {
 
   package init(folder: String) { self.folder = folder }
 
+  /// What readers are given to trust (PEM).
   package var certificatePath: String { folder + "/issuer.pem" }
   private var keyPath: String { folder + "/issuer-key.pem" }
 
