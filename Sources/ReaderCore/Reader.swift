@@ -320,14 +320,14 @@ package struct Reader: ~Copyable {
 
 /// What to be on the radio for one wallet.
 package struct RadioPlan: Equatable, Sendable {
-  /// Advertise this service and serve it: mdoc central client mode. 16 bytes.
-  package let advertise: [UInt8]?
+  /// Advertise this service and serve it: mdoc central client mode.
+  package let advertise: UUID128?
   /// The value of Ident while advertising. 16 bytes.
   package let ident: [UInt8]
-  /// Discover this service and use it: mdoc peripheral server mode. 16 bytes.
-  package let discover: [UInt8]?
+  /// Discover this service and use it: mdoc peripheral server mode.
+  package let discover: UUID128?
 
-  package init(advertise: [UInt8]?, ident: [UInt8], discover: [UInt8]?) {
+  package init(advertise: UUID128?, ident: [UInt8], discover: UUID128?) {
     self.advertise = advertise
     self.ident = ident
     self.discover = discover

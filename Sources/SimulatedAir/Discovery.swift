@@ -1,3 +1,4 @@
+import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
@@ -33,10 +34,10 @@ package final class Discovery {
   private var watch: FolderWatch?
   private var timer: EventLoop.Timer?
 
-  /// Looks for a service (16 bytes, first byte first) until `stop`; what is there already is found in the loop's
+  /// Looks for a service until `stop`; what is there already is found in the loop's
   /// next turn. Advertisements of `own` addresses are not looked at: one reader may be on both sides.
   package init(
-    of uuid: [UInt8], in folder: String, except own: Set<AirAddress> = [], on loop: EventLoop,
+    of uuid: UUID128, in folder: String, except own: Set<AirAddress> = [], on loop: EventLoop,
     handler: @escaping (Event) -> Void
   ) throws(AirError) {
     name = try AirName(folder: folder, uuid: uuid)

@@ -64,16 +64,16 @@ final class HolderRadio {
   func start(_ handler: @escaping (Event) -> Void) throws {
     self.handler = handler
     try Files.makeFolder(air)
-    if let server = bluetooth.peripheralServer {
-      advertisement = try Advertisement(of: server.uuid.bytes, in: air, on: loop) { [weak self] connection in
-        self?.serve(server.uuid, over: connection)
+    if let service = (bluetooth.peripheralServer?.uuid).flatMap({ UUID128($0.bytes) }) {
+      advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] connection in
+        self?.serve(service, over: connection)
       }
     }
-    if let uuid = bluetooth.centralClient {
+    if let service = bluetooth.centralClient.flatMap({ UUID128($0.bytes) }) {
       // In both modes at once the UUID is the same: our own advertisement is not the reader.
       let own = advertisement.map { [$0.address] } ?? []
-      discovery = try Discovery(of: uuid.bytes, in: air, except: Set(own), on: loop) { [weak self] event in
-        self?.found(event, uuid)
+      discovery = try Discovery(of: service, in: air, except: Set(own), on: loop) { [weak self] event in
+        self?.found(event, service)
       }
     }
   }
@@ -114,15 +114,13 @@ final class HolderRadio {
     return limits
   }
 
-  private func serve(_ uuid: ServiceUUID, over connection: AirConnection) {
-    guard let service = UUID128(uuid.bytes) else { return connection.close() }
+  private func serve(_ service: UUID128, over connection: AirConnection) {
     adopt(.server(mode: .peripheralServer, service: service, limits: limits), .peripheralServer, connection, from: nil)
   }
 
-  private func found(_ event: Discovery.Event, _ uuid: ServiceUUID) {
+  private func found(_ event: Discovery.Event, _ service: UUID128) {
     switch event {
     case .connected(let address, let connection):
-      guard let service = UUID128(uuid.bytes) else { return connection.close() }
       let link = GATTLink.client(mode: .centralClient, service: service, ident: ident, limits: limits)
       adopt(link, .centralClient, connection, from: address)
     case .skipped: break

@@ -62,13 +62,13 @@ final class TestReader {
     if let uuid = bluetooth.centralClient, let service = UUID128(uuid.bytes) {
       var ident = engagement.bleIdent
       if manner == .wrongIdent { ident[0] ^= 1 }
-      advertisement = try Advertisement(of: uuid.bytes, in: air, on: loop) { [weak self] in
+      advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] in
         self?.adopt($0, .server(mode: .centralClient, service: service, ident: ident), .centralClient)
       }
     }
     if let uuid = bluetooth.peripheralServer?.uuid, let service = UUID128(uuid.bytes) {
       let own = advertisement.map { Set([$0.address]) } ?? []
-      discovery = try Discovery(of: uuid.bytes, in: air, except: own, on: loop) { [weak self] event in
+      discovery = try Discovery(of: service, in: air, except: own, on: loop) { [weak self] event in
         guard case .connected(_, let connection) = event else { return }
         self?.adopt(connection, .client(mode: .peripheralServer, service: service), .peripheralServer)
       }
