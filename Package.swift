@@ -63,12 +63,13 @@ let package = Package(
     core("Panel"),
     core("Policy", ["CivilTime", "Mdoc", "MdocVerification"]),
     core("ReaderCore", ["Bytes", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "Panel"]),
-    core("Configuration", ["CTOML", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
+    core(
+      "Configuration", ["CTOML", "Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
 
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("JSON", ["CJansson"]),
-    edge("Commands", ["Kernel"]),
+    edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),

@@ -1,3 +1,5 @@
+import Bytes
+
 /// One option of a verb: its name with the dashes, the name of its value, and a line of help.
 package struct CommandOption: Sendable {
   package let name: String
@@ -126,26 +128,9 @@ package func quoted(_ text: String) -> String {
 /// The name of `names` that a slip of the finger turns into `text`; nil when none is near.
 package func nearestName(to text: String, in names: [String]) -> String? {
   let limit = max(1, text.count / 3)
-  let ranked = names.map { (name: $0, distance: editDistance(Array(text.utf8), Array($0.utf8))) }
+  let ranked = names.map { (name: $0, distance: editDistance(text, $0)) }
   guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= limit else { return nil }
   return best.name
-}
-
-/// Single-byte insertions, deletions, replacements and exchanges of neighbours between two texts; texts beyond 64
-/// bytes are far.
-private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  guard left.count <= 64, right.count <= 64 else { return .max }
-  var rows = [Array(0...right.count)]
-  for (i, a) in left.enumerated() {
-    var row = [i + 1]
-    for (j, b) in right.enumerated() {
-      var distance = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a == b ? 0 : 1))
-      if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { distance = min(distance, rows[i - 1][j - 1] + 1) }
-      row.append(distance)
-    }
-    rows.append(row)
-  }
-  return rows[left.count][right.count]
 }
 
 /// The help of a list of options, two columns.
