@@ -53,12 +53,6 @@ extension UnixTime {
     let digits = String(nanoseconds / 1_000_000)
     return String(description.dropLast()) + "." + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
   }
-
-  /// Now, by the clock on the wall, which may be wrong.
-  package static func wallClock() -> UnixTime {
-    let now = WallClock.now()
-    return UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds)
-  }
 }
 
 extension TransactionReport {

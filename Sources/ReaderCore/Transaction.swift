@@ -105,7 +105,7 @@ final class Transaction {
   func tick(at now: Instant) {
     if isOverdue(at: now) {
       feed(.cancel, at: now)
-      failure = "timeout"
+      failure = SessionFailure.timeout.code
     } else {
       feed(.tick, at: now)
     }

@@ -99,7 +99,7 @@ package struct TrustStore: Sendable {
       // One copied in by hand keeps its file name.
       let named = StoredCertificate(certificate, list: list, docTypes: docTypes, file: before?.file)
       do throws(SystemError) {
-        try AtomicFile.write(Array(named.fileText.utf8), to: folder + "/" + named.file)
+        try AtomicFile.write(named.fileText.utf8, to: folder + "/" + named.file)
       } catch {
         throw .system(error)
       }

@@ -100,6 +100,14 @@ struct DocumentOptions {
     return (credentials, root)
   }
 
+  /// Writes the root that readers should trust, where that was asked for.
+  func writeAnchor(_ authority: IssuerAuthority) throws(SystemError) {
+    if let anchorPath { try AtomicFile.write(authority.pem.utf8, to: anchorPath) }
+  }
+
+  /// What a reader should find in these documents; nil when nothing is wrong with them.
+  var flawRemark: String? { flaw.map { "flaw \($0.rawValue): expect \($0.expectation)" } }
+
   // MARK: Single options
 
   private static func instant(_ arguments: Arguments) throws(CommandError) -> UnixTime {

@@ -30,7 +30,7 @@ enum IssueCommand {
       console.data(path)
       console.remark("issued \(stored.credential.docType)")
     }
-    if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
+    try options.writeAnchor(issued.trusted)
     if arguments.has("--json") {
       console.data(
         ([
@@ -39,7 +39,7 @@ enum IssueCommand {
         ] as JSONValue).text)
     } else {
       console.remark("the root that readers should trust: \(options.anchorPath ?? issuer.certificatePath)")
-      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+      if let remark = options.flawRemark { console.remark(remark) }
     }
     return 0
   }

@@ -50,8 +50,8 @@ enum PresentCommand {
     guard let folder = arguments["--wallet"] else {
       let options = try DocumentOptions(arguments, flaw: flaw)
       let issued = try options.issue(under: nil)
-      if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
-      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+      try options.writeAnchor(issued.trusted)
+      if let remark = options.flawRemark { console.remark(remark) }
       return issued.credentials
     }
     if let flaw {
