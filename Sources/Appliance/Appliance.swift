@@ -4,7 +4,6 @@ import Crypto
 import Glibc
 import JSON
 import Kernel
-import Mdoc
 import MdocVerification
 import Panel
 import Pictures

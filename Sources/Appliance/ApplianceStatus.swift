@@ -1,7 +1,6 @@
 import CivilTime
 import Glibc
 import JSON
-import Kernel
 import ReaderCore
 
 /// When this version was made: no clock that is earlier can be right.

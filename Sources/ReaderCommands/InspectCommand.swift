@@ -1,6 +1,5 @@
 import CBOR
 import Commands
-import JSON
 
 /// `inspect FILE`: what is in a recorded message, an engagement or a certificate, without verifying anything.
 enum InspectCommand {

@@ -1,6 +1,5 @@
 import Bytes
 import CBOR
-import COSE
 import Crypto
 import JSON
 import Mdoc

@@ -1,7 +1,6 @@
 import Bytes
 import Commands
 import JSON
-import Kernel
 import Mdoc
 import Pictures
 import QRScan

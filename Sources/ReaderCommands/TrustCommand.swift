@@ -1,5 +1,4 @@
 import Appliance
-import Bytes
 import CivilTime
 import Commands
 import Crypto

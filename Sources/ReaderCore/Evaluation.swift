@@ -1,6 +1,5 @@
 import Crypto
 import Mdoc
-import MdocSession
 
 /// An answer to be verified and judged, with everything the verification needs. Personal data: used once, then gone.
 package struct Evaluation: Sendable {

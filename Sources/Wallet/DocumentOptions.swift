@@ -1,5 +1,4 @@
 import Bytes
-import CBOR
 import CivilTime
 import Commands
 import Crypto

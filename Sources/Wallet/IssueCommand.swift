@@ -1,8 +1,6 @@
 import Commands
 import Issuer
 import JSON
-import Kernel
-import Mdoc
 
 /// `issue`: makes documents of a test issuer and keeps them in a folder.
 enum IssueCommand {

@@ -1,13 +1,7 @@
-import Bytes
-import CBOR
-import COSE
-import CivilTime
 import Commands
-import Crypto
 import Issuer
 import JSON
 import Kernel
-import Mdoc
 
 /// `list`: the documents in a folder.
 enum ListCommand {

@@ -1,8 +1,6 @@
-import Bytes
 import Commands
 import Crypto
 import Issuer
-import Kernel
 import Mdoc
 import Pictures
 
