@@ -61,19 +61,16 @@ let package = Package(
 
     // What the site wants, and the machine that does it
     core("Panel"),
-    core("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
+    core("Policy", ["CivilTime", "Mdoc", "MdocVerification"]),
+    core("ReaderCore", ["Bytes", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "Panel"]),
     core(
-      "ReaderCore",
-      [
-        "Bytes", "CivilTime", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust", "Policy",
-        "Panel",
-      ]),
-    core("Configuration", ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+      "Configuration",
+      ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
 
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("JSON", ["CJansson"]),
-    edge("Commands", ["Kernel"]),
+    edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
@@ -81,31 +78,26 @@ let package = Package(
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
 
     // The test issuer and the wallet
-    core("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    core("Issuer", ["CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     edge(
       "Wallet",
       [
         "Commands", "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Bluetooth",
-        "MdocSession", "Issuer",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer",
       ]),
 
     // Composition
     .target(
       name: "Appliance",
       dependencies: [
-        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime",
-        "CBOR",
-        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
-        "ReaderCore",
-        "Configuration",
+        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust",
+        "Bluetooth", "MdocVerification", "Panel", "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
         "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc",
-        "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration", "Issuer", "Wallet",
+        "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
@@ -117,7 +109,7 @@ let package = Package(
       ]),
 
     // Tests
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport"),
     tests("Bytes"),
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
@@ -134,8 +126,7 @@ let package = Package(
       "ReaderCore",
       [
         "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust",
-        "Policy",
-        "Panel", "Issuer",
+        "Policy", "Panel", "Issuer",
       ]),
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
     tests("Kernel", ["CLinux"]),
@@ -151,17 +142,14 @@ let package = Package(
       "Wallet",
       [
         "Commands", "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto",
-        "Mdoc",
-        "Bluetooth",
-        "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",
       [
         "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR",
-        "COSE",
-        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy", "ReaderCore",
-        "Configuration", "Issuer", "Wallet",
+        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
+        "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
     tests(
       "ReaderCommands",

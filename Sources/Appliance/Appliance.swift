@@ -1,9 +1,9 @@
 import CivilTime
+import Configuration
 import Crypto
 import Glibc
 import JSON
 import Kernel
-import Mdoc
 import MdocVerification
 import Panel
 import Pictures
@@ -12,69 +12,11 @@ import QRScan
 import ReaderCore
 import SimulatedAir
 import TerminalPanel
-import Trust
 
 /// The reader on the simulated board: builds the edges, turns the loop, and carries what the state machine asks for.
 ///
 /// One thread and one loop; pictures are decoded by one worker. Nothing here decides anything about a visitor.
 package final class Appliance {
-  /// What the appliance is made from.
-  package struct Parts {
-    package var template: RequestTemplate
-    package var verification: VerificationPolicy
-    package var timeouts: ReaderTimeouts
-    package var display: Duration
-    package var relayPulse: Duration
-    package var hasBuzzer: Bool
-    /// Folder of pictures: the camera.
-    package var pictures: String
-    /// Folder of sockets: the air.
-    package var air: String
-    package var events: EventLog.Destination
-    /// Where `status` finds what this process is doing; nil for nowhere.
-    package var statusFile: String?
-    /// Where the terminal panel writes.
-    package var panelDescriptor: CInt
-    /// Whether a doubtful clock is a fault; otherwise it is a remark.
-    package var doubtfulClockIsFault: Bool
-
-    package init(
-      template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),
-      timeouts: ReaderTimeouts = ReaderTimeouts(), display: Duration = .seconds(2), relayPulse: Duration = .seconds(3),
-      hasBuzzer: Bool = true, pictures: String, air: String, events: EventLog.Destination, statusFile: String? = nil,
-      panelDescriptor: CInt = STDERR_FILENO, doubtfulClockIsFault: Bool = true
-    ) {
-      self.template = template
-      self.verification = verification
-      self.timeouts = timeouts
-      self.display = display
-      self.relayPulse = relayPulse
-      self.hasBuzzer = hasBuzzer
-      self.pictures = pictures
-      self.air = air
-      self.events = events
-      self.statusFile = statusFile
-      self.panelDescriptor = panelDescriptor
-      self.doubtfulClockIsFault = doubtfulClockIsFault
-    }
-  }
-
-  /// The certificates to trust now, and what was wrong while they were loaded.
-  package struct TrustMaterial {
-    package let anchors: [TrustAnchor]
-    package let signers: [Certificate]
-    /// A line for each file that could not be used.
-    package let problems: [String]
-
-    package init(anchors: [TrustAnchor], signers: [Certificate], problems: [String]) {
-      self.anchors = anchors
-      self.signers = signers
-      self.problems = problems
-    }
-
-    package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }
-  }
-
   /// From one look at what is wrong to the next.
   package static let recoveryInterval = Duration.seconds(2)
 
@@ -101,7 +43,9 @@ package final class Appliance {
   private var isDraining = false
   /// Called after each transaction; the demo and the tests count on it.
   package var onReport: ((TransactionReport) -> Void)?
+  /// Called whenever a code may be shown.
   package var onReady: (() -> Void)?
+  /// Called with each state of the panel.
   package var onPanel: ((PanelState) -> Void)?
 
   /// Throws when the log or the loop cannot be had. Cameras and radios that fail are faults, not errors.
@@ -113,9 +57,9 @@ package final class Appliance {
     reader = Reader(
       settings: Reader.Settings(
         requests: parts.template.itemsRequests, timeouts: parts.timeouts,
-        messageSize: parts.verification.maximumResponseSize + 65_536, display: parts.display)
+        messageSize: parts.messageSize, display: parts.signals.display)
     ) { curve throws(CryptoError) in try PrivateKey.generate(curve) }
-    panel = PanelEngine(relayPulse: parts.relayPulse, hasBuzzer: parts.hasBuzzer)
+    panel = PanelEngine(relayPulse: parts.signals.relayPulse, hasBuzzer: parts.signals.hasBuzzer)
     terminal = TerminalPanel(descriptor: parts.panelDescriptor)
     assessor = Assessor(
       verifier: Verifier(anchors: [], policy: parts.verification), template: parts.template)
@@ -149,7 +93,7 @@ package final class Appliance {
   }
 
   private func openDevices() {
-    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.verification.maximumResponseSize + 65_536, on: loop) {
+    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.messageSize, on: loop) {
       [weak self] in self?.feed(.link($0, $1))
     }
     openCamera()
@@ -160,9 +104,9 @@ package final class Appliance {
     do throws(SystemError) {
       if worker == nil { worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) } }
       camera = try PictureFolder(parts.pictures, on: loop) { [weak self] in self?.cameraEvent($0) }
-      clear("cameraUnavailable")
+      clear(.cameraUnavailable)
     } catch {
-      raise("cameraUnavailable", error.description)
+      raise(.cameraUnavailable, error.description)
     }
   }
 
@@ -171,9 +115,9 @@ package final class Appliance {
       guard try Files.facts(parts.air).kind == .folder else {
         throw SystemError("open", code: ENOTDIR, subject: parts.air)
       }
-      clear("radioUnavailable")
+      clear(.radioUnavailable)
     } catch {
-      raise("radioUnavailable", error.description)
+      raise(.radioUnavailable, error.description)
     }
   }
 
@@ -181,9 +125,9 @@ package final class Appliance {
   private func lookAfterFaults() {
     recovery?.set(after: Appliance.recoveryInterval)
     checkClock()
-    if status.faults.contains("cameraUnavailable") { openCamera() }
-    if status.faults.contains("radioUnavailable") { checkRadio() }
-    if status.faults.contains("trustEmpty") { reloadTrust() }
+    if status.faults.contains(.cameraUnavailable) { openCamera() }
+    if status.faults.contains(.radioUnavailable) { checkRadio() }
+    if status.faults.contains(.trustEmpty) { reloadTrust() }
   }
 
   private func close() {
@@ -200,7 +144,7 @@ package final class Appliance {
   private func reloadTrust() {
     let material = loadTrust()
     // Looked at again every few seconds while nobody is trusted: said once.
-    let isNews = !(material.isEmpty && status.faults.contains("trustEmpty"))
+    let isNews = !(material.isEmpty && status.faults.contains(.trustEmpty))
     if isNews {
       for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
       record(
@@ -212,20 +156,19 @@ package final class Appliance {
       template: parts.template)
     status.anchors = material.anchors.count
     if material.isEmpty {
-      raise("trustEmpty", "nobody is trusted")
+      raise(.trustEmpty, "nobody is trusted")
     } else {
-      clear("trustEmpty")
+      clear(.trustEmpty)
     }
   }
 
   /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
   private func checkClock() {
     let now = UnixTime.wallClock()
-    guard let doubt = clock.doubt(about: now, at: .now) else { return clear("clockUntrusted") }
-    if parts.doubtfulClockIsFault {
-      raise("clockUntrusted", doubt)
-    } else {
-      record("clockUntrusted", [.init("detail", .string(doubt))])
+    guard let doubt = clock.doubt(about: now, at: .now) else { return clear(.clockUntrusted) }
+    switch parts.clock {
+    case .fault: raise(.clockUntrusted, doubt)
+    case .warn: record(Fault.clockUntrusted.rawValue, [.init("detail", .string(doubt))])
     }
   }
 
@@ -238,7 +181,7 @@ package final class Appliance {
     case .skipped(let error): record("pictureSkipped", [.init("problem", .string(error.description))])
     case .folderGone:
       camera = nil
-      raise("cameraUnavailable", "\(parts.pictures): the folder is gone")
+      raise(.cameraUnavailable, "\(parts.pictures): the folder is gone")
     }
   }
 
@@ -252,7 +195,7 @@ package final class Appliance {
 
   private func decoded(_ result: DecodeWorker.Result) {
     guard let captured = capturedAt.removeValue(forKey: result.picture) else { return }
-    if let failure = result.failure { return raise("cameraUnavailable", failure.description) }
+    if let failure = result.failure { return raise(.cameraUnavailable, failure.description) }
     for code in result.codes { feed(.code(code, capturedAt: captured)) }
   }
 
@@ -276,7 +219,7 @@ package final class Appliance {
       do throws(AirError) {
         try radio?.open(plan)
       } catch {
-        raise("radioUnavailable", error.description)
+        raise(.radioUnavailable, error.description)
       }
     case .keep(let link): radio?.keep(link)
     case .send(let link, let message): radio?.send(message, on: link)
@@ -311,24 +254,23 @@ package final class Appliance {
 
   // MARK: Faults, panel, records
 
-  private func raise(_ name: String, _ detail: String) {
-    guard status.faults.insert(name).inserted else { return }
-    record("fault", [.init("reasons", .array([.string(name)])), .init("detail", .string(detail))])
+  private func raise(_ fault: Fault, _ detail: String) {
+    guard status.faults.insert(fault).inserted else { return }
+    record("fault", [.init("reasons", .array([.string(fault.rawValue)])), .init("detail", .string(detail))])
     writeStatus()
-    feed(.fault(name))
+    feed(.fault(fault))
   }
 
-  private func clear(_ name: String) {
-    guard status.faults.remove(name) != nil else { return }
-    record("faultCleared", [.init("reasons", .array([.string(name)]))])
+  private func clear(_ fault: Fault) {
+    guard status.faults.remove(fault) != nil else { return }
+    record("faultCleared", [.init("reasons", .array([.string(fault.rawValue)]))])
     writeStatus()
-    feed(.faultCleared(name))
+    feed(.faultCleared(fault))
   }
 
   private func show(_ signal: Signal) {
-    let shown = signal == .fault && status.faults.contains("clockUntrusted") ? Signal.clockUntrusted : signal
-    status.state = shown.rawValue
-    panel.show(shown, at: .now)
+    status.state = signal.rawValue
+    panel.show(signal, at: .now)
     applyPanel()
     writeStatus()
   }
@@ -352,8 +294,8 @@ package final class Appliance {
     guard let path = parts.statusFile else { return }
     let text = status.document(at: .wallClock()).text + "\n"
     do throws(SystemError) {
-      // What the reader is doing is lost with a power cut anyway: renamed, but not waited for on the disk.
-      try StatusFile.write(Array(text.utf8), to: path)
+      // What the reader is doing is lost with a power cut anyway.
+      try AtomicFile.write(text.utf8, to: path, waitsForDisk: false)
     } catch {
       guard !status.isUnwritable else { return }
       status.isUnwritable = true

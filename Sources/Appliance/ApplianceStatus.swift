@@ -1,7 +1,6 @@
 import CivilTime
 import Glibc
 import JSON
-import Kernel
 import ReaderCore
 
 /// When this version was made: no clock that is earlier can be right.
@@ -14,7 +13,7 @@ package enum Release {
 struct ApplianceStatus {
   var state = "starting"
   var anchors = 0
-  var faults: Set<String> = []
+  var faults: Set<Fault> = []
   var lastRefusal: String?
   var isUnwritable = false
   private let started = UnixTime.wallClock()
@@ -30,22 +29,10 @@ struct ApplianceStatus {
     .object([
       "version": .string(Release.version), "pid": .integer(Int(getpid())), "time": .string(now.description),
       "started": .string(started.description), "state": .string(state),
-      "faults": .array(faults.sorted().map(JSONValue.string)), "anchors": .integer(anchors),
+      "faults": .array(faults.map(\.rawValue).sorted().map(JSONValue.string)), "anchors": .integer(anchors),
       "granted": .integer(counts[.granted, default: 0]), "refused": .integer(counts[.refused, default: 0]),
       "failed": .integer(counts[.failed, default: 0]), "last": last.map { .object($0.members) },
       "lastCodeRefused": lastRefusal.map(JSONValue.string),
     ])
-  }
-}
-
-/// A small file that is replaced whole, often: readers see the old one or the new one.
-enum StatusFile {
-  static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
-    let part = path + ".part"
-    do {
-      let file = try Descriptor(opening: part, flags: O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode: 0o644)
-      _ = try file.write(bytes[...], subject: part)
-    }
-    try Files.rename(part, to: path)
   }
 }

@@ -1,5 +1,4 @@
 import CivilTime
-import Crypto
 import Glibc
 import Mdoc
 import MdocVerification

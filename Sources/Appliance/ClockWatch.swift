@@ -1,4 +1,5 @@
 import CivilTime
+import Kernel
 
 /// Compares the wall clock with what it cannot be: earlier than this version, or than monotonic time allows.
 package struct ClockWatch: Sendable {
@@ -18,5 +19,13 @@ package struct ClockWatch: Sendable {
     }
     last = (wall, monotonic)
     return nil
+  }
+}
+
+extension UnixTime {
+  /// Now, by the clock on the wall, which may be wrong.
+  package static func wallClock() -> UnixTime {
+    let now = WallClock.now()
+    return UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds)
   }
 }

@@ -17,6 +17,7 @@ package struct EventLog {
   private let descriptor: CInt?
   private let isOwned: Bool
 
+  /// Opens the destination. Throws when a file cannot be opened or made.
   package init(_ destination: Destination) throws(SystemError) {
     switch destination {
     case .none:
@@ -26,7 +27,7 @@ package struct EventLog {
       descriptor = STDOUT_FILENO
       isOwned = false
     case .file(let path):
-      let file = try Descriptor(opening: path, flags: O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode: 0o600)
+      let file = try Descriptor(opening: path, flags: O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
       descriptor = file.release()
       isOwned = true
     }
@@ -40,6 +41,7 @@ package struct EventLog {
     _ = Glibc.write(descriptor, line, line.count)
   }
 
+  /// Closes a file that was opened here.
   package func close() {
     if isOwned, let descriptor { _ = Glibc.close(descriptor) }
   }
@@ -50,11 +52,6 @@ extension UnixTime {
   package var millisecondText: String {
     let digits = String(nanoseconds / 1_000_000)
     return String(description.dropLast()) + "." + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
-  }
-
-  package static func wallClock() -> UnixTime {
-    let now = WallClock.now()
-    return UnixTime(seconds: now.seconds, nanoseconds: now.nanoseconds)
   }
 }
 

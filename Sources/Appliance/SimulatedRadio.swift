@@ -36,17 +36,17 @@ final class SimulatedRadio {
   func open(_ plan: RadioPlan) throws(AirError) {
     close()
     var own: Set<AirAddress> = []
-    if let uuid = plan.advertise, let service = UUID128(uuid) {
+    if let service = plan.advertise {
       let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
-      let advertisement = try Advertisement(of: uuid, in: folder, on: loop) { [weak self] connection in
+      let advertisement = try Advertisement(of: service, in: folder, on: loop) { [weak self] connection in
         self?.adopt(connection, engine: engine, mode: .centralClient)
       }
       own.insert(advertisement.address)
       self.advertisement = advertisement
     }
-    if let uuid = plan.discover, let service = UUID128(uuid) {
+    if let service = plan.discover {
       let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
-      discovery = try Discovery(of: uuid, in: folder, except: own, on: loop) { [weak self] event in
+      discovery = try Discovery(of: service, in: folder, except: own, on: loop) { [weak self] event in
         guard case .connected(let address, let connection) = event else { return }
         self?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
       }
@@ -83,7 +83,7 @@ final class SimulatedRadio {
   }
 
   private func adopt(
-    _ connection: AirConnection, engine: GATTLink, mode: LinkFacts.Mode, address: AirAddress? = nil
+    _ connection: AirConnection, engine: GATTLink, mode: MdocMode, address: AirAddress? = nil
   ) {
     lastID += 1
     let id = lastID
@@ -93,11 +93,11 @@ final class SimulatedRadio {
       try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
     } catch {
       links[id] = nil
-      handler(id, .ended("connectFailed"))
+      handler(id, .ended(LinkFailure.connectFailed.code))
     }
   }
 
-  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: LinkFacts.Mode, address: AirAddress?) {
+  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: MdocMode, address: AirAddress?) {
     switch event {
     case .started(let start):
       handler(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips)))

@@ -26,6 +26,7 @@ package struct HandleRange: Hashable, Sendable {
     self.last = last
   }
 
+  /// Every handle there can be.
   package static let all = HandleRange(AttributeHandle(1), .last)
 
   /// Whether the handles are in order and the first is not 0.

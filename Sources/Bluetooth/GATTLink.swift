@@ -122,16 +122,6 @@ package struct GATTLink: Sendable {
     return nextWake()
   }
 
-  /// Whether a PDU waits for the connection to take it.
-  package var wantsToTransmit: Bool {
-    if !control.isEmpty { return true }
-    switch phase {
-    case .open: return !outgoing.isEmpty
-    case .ending: return true
-    default: return false
-    }
-  }
-
   // MARK: Time
 
   private var deadline: Instant? {

@@ -9,6 +9,7 @@ package struct Fragmenter: Sendable {
   /// One characteristic value, its first byte apart.
   package struct Part: Equatable, Sendable {
     package let isLast: Bool
+    /// What of the message is in this value.
     package let data: ByteView
 
     /// The byte in front of the data.

@@ -176,24 +176,3 @@ package struct CBORDiagnostic: Sendable {
     return value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
   }
 }
-
-extension CBORItem {
-  /// The chunks of an indefinite-length string node.
-  static func chunks(_ node: CBORNode, in bytes: ByteView) -> [ByteView] {
-    var result: [ByteView] = []
-    var position = Int(node.content)
-    for _ in 0..<node.argument {
-      let info = bytes[position] & 31
-      position += 1
-      var size = Int(info)
-      if info >= 24 {
-        let width = 1 << Int(info - 24)
-        size = bytes[position..<position + width].reduce(0) { $0 << 8 | Int($1) }
-        position += width
-      }
-      result.append(bytes[position..<position + size])
-      position += size
-    }
-    return result
-  }
-}

@@ -1,5 +1,6 @@
 /// Why bytes were refused, and where.
 package struct CBORError: Error, Equatable, Sendable {
+  /// What is wrong; the raw value is the stable name.
   package enum Reason: String, Sendable {
     /// The input ends inside an item, or a count or length claims more than is left.
     case truncated

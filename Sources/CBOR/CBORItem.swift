@@ -121,7 +121,12 @@ package struct CBORItem: Sendable {
   /// The bytes of a string node; copied together when it came in chunks.
   static func stringContent(_ node: CBORNode, in bytes: ByteView) -> ByteView {
     guard node.isIndefinite else { return bytes[Int(node.content)..<Int(node.end)] }
-    var result: [UInt8] = []
+    return chunks(node, in: bytes).reduce(into: ByteView()) { $0 += $1 }
+  }
+
+  /// The chunks of a string node of indefinite length. The decoder has seen them, so nothing is checked again.
+  static func chunks(_ node: CBORNode, in bytes: ByteView) -> [ByteView] {
+    var result: [ByteView] = []
     var position = Int(node.content)
     for _ in 0..<node.argument {
       let info = bytes[position] & 31
@@ -132,10 +137,10 @@ package struct CBORItem: Sendable {
         size = bytes[position..<position + width].reduce(0) { $0 << 8 | Int($1) }
         position += width
       }
-      result.append(contentsOf: bytes[position..<position + size])
+      result.append(bytes[position..<position + size])
       position += size
     }
-    return result[...]
+    return result
   }
 
   // MARK: Containers
@@ -144,10 +149,16 @@ package struct CBORItem: Sendable {
   package var count: Int? { node.kind == .array || node.kind == .map ? Int(node.argument) : nil }
 
   /// The elements of an array, in order.
-  package var elements: Elements? { node.kind == .array ? Elements(array: self) : nil }
+  package var elements: Elements? {
+    let node = node
+    return node.kind == .array ? Elements(document, from: index + 1, count: node.argument) : nil
+  }
 
   /// The pairs of a map, in the order received.
-  package var entries: Entries? { node.kind == .map ? Entries(map: self) : nil }
+  package var entries: Entries? {
+    let node = node
+    return node.kind == .map ? Entries(Elements(document, from: index + 1, count: 2 * node.argument)) : nil
+  }
 
   /// The element of an array at a place; nil outside it or for other kinds.
   package func element(_ place: Int) -> CBORItem? {
@@ -212,10 +223,11 @@ package struct CBORItem: Sendable {
     private var index: Int
     private var left: UInt64
 
-    init(array: CBORItem) {
-      document = array.document
-      index = array.index + 1
-      left = array.node.argument
+    /// `count` items one after another, the first of them at `index`.
+    fileprivate init(_ document: CBORDocument, from index: Int, count: UInt64) {
+      self.document = document
+      self.index = index
+      left = count
     }
 
     package mutating func next() -> CBORItem? {
@@ -228,22 +240,14 @@ package struct CBORItem: Sendable {
 
   /// Map pairs, walked lazily.
   package struct Entries: Sequence, IteratorProtocol, Sendable {
-    private let document: CBORDocument
-    private var index: Int
-    private var left: UInt64
+    /// Keys and values in turn.
+    private var items: Elements
 
-    init(map: CBORItem) {
-      document = map.document
-      index = map.index + 1
-      left = map.node.argument
-    }
+    fileprivate init(_ items: Elements) { self.items = items }
 
     package mutating func next() -> (key: CBORItem, value: CBORItem)? {
-      guard left > 0 else { return nil }
-      left -= 1
-      let value = Int(document.nodes[index].next)
-      defer { index = Int(document.nodes[value].next) }
-      return (CBORItem(document: document, index: index), CBORItem(document: document, index: value))
+      guard let key = items.next(), let value = items.next() else { return nil }
+      return (key, value)
     }
   }
 }

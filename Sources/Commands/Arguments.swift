@@ -1,22 +1,13 @@
-/// A usage fault: what was wrong, why, and one line saying what to do. The exit status is 2.
-package struct UsageError: Error, Equatable, Sendable {
-  package let what: String
-  package let why: String
-  package let hint: String
-
-  package init(_ what: String, _ why: String, hint: String) {
-    self.what = what
-    self.why = why
-    self.hint = hint
-  }
-}
+import Bytes
 
 /// One option of a verb: its name with the dashes, the name of its value, and a line of help.
 package struct CommandOption: Sendable {
   package let name: String
   /// What the value is called in the help; nil for a flag.
   package let value: String?
+  /// The line of help.
   package let help: String
+  /// Whether it may be given more than once.
   package let isRepeatable: Bool
 
   /// An option with a value.
@@ -45,14 +36,14 @@ package struct Arguments: Sendable {
   package private(set) var operands: [String] = []
 
   /// - Parameter operandLimit: how many operands the verb takes at most.
-  package init(_ words: some Sequence<String>, options: [CommandOption], operandLimit: Int = 0) throws(UsageError) {
+  package init(_ words: some Sequence<String>, options: [CommandOption], operandLimit: Int = 0) throws(CommandError) {
     var rest = Array(words)[...]
     var endOfOptions = false
     while let word = rest.popFirst() {
       if endOfOptions || !word.hasPrefix("-") || word == "-" {
         operands.append(word)
         guard operands.count <= operandLimit else {
-          throw UsageError(quoted(word), "one argument too many", hint: "see --help for what this verb takes")
+          throw CommandError.usage(quoted(word), "one argument too many", hint: "see --help for what this verb takes")
         }
       } else if word == "--" {
         endOfOptions = true
@@ -64,24 +55,24 @@ package struct Arguments: Sendable {
 
   private mutating func take(
     _ word: String, from rest: inout ArraySlice<String>, options: [CommandOption]
-  ) throws(UsageError) {
+  ) throws(CommandError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let name = parts[0]
     guard let option = options.first(where: { $0.name == name }) else {
       let nearest = nearestName(to: name, in: options.map(\.name) + ["--help"])
-      throw UsageError(
+      throw CommandError.usage(
         quoted(name), "no such option", hint: nearest.map { "did you mean \($0)?" } ?? "see --help for the options")
     }
     guard option.isRepeatable || given[name] == nil else {
-      throw UsageError(name, "given twice", hint: "give it once")
+      throw CommandError.usage(name, "given twice", hint: "give it once")
     }
     guard let value = option.value else {
-      guard parts.count == 1 else { throw UsageError(name, "takes no value", hint: "write \(name) alone") }
+      guard parts.count == 1 else { throw CommandError.usage(name, "takes no value", hint: "write \(name) alone") }
       given[name] = []
       return
     }
     guard let content = parts.count == 2 ? parts[1] : rest.popFirst() else {
-      throw UsageError(name, "its value is missing", hint: "write \(name) \(value)")
+      throw CommandError.usage(name, "its value is missing", hint: "write \(name) \(value)")
     }
     given[name, default: []].append(content)
   }
@@ -89,16 +80,17 @@ package struct Arguments: Sendable {
   /// Whether an option was given.
   package func has(_ name: String) -> Bool { given[name] != nil }
 
+  /// The value of an option; nil when it was not given, and for flags.
   package subscript(_ name: String) -> String? { given[name]?.last }
 
   /// All values of a repeatable option, in order.
   package func values(_ name: String) -> [String] { given[name] ?? [] }
 
   /// The whole number given, nil when the option is absent. Throws when it is none or outside `range`.
-  package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+  package func integer(_ name: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
     guard let text = self[name] else { return nil }
     guard let value = Int(text), range.contains(value) else {
-      throw UsageError(
+      throw CommandError.usage(
         "\(name) \(quoted(text))", "not a whole number from \(range.lowerBound) to \(range.upperBound)",
         hint: "write \(name) N")
     }
@@ -108,7 +100,7 @@ package struct Arguments: Sendable {
   /// The case whose raw value was given, nil when the option is absent. Throws when there is no such case.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, of type: Choice.Type = Choice.self
-  ) throws(UsageError) -> Choice? where Choice.RawValue == String {
+  ) throws(CommandError) -> Choice? where Choice.RawValue == String {
     guard let text = self[name] else { return nil }
     return try Arguments.choice(text, of: type, for: name)
   }
@@ -116,11 +108,11 @@ package struct Arguments: Sendable {
   /// The case with this raw value. Throws a usage error that names the option and lists the cases.
   package static func choice<Choice: RawRepresentable & CaseIterable>(
     _ text: String, of type: Choice.Type = Choice.self, for name: String
-  ) throws(UsageError) -> Choice where Choice.RawValue == String {
+  ) throws(CommandError) -> Choice where Choice.RawValue == String {
     if let found = Choice(rawValue: text) { return found }
     let names = Choice.allCases.map(\.rawValue)
     let nearest = nearestName(to: text, in: names)
-    throw UsageError(
+    throw CommandError.usage(
       "\(name) \(quoted(text))", "no such value",
       hint: nearest.map { "did you mean \($0)?" }
         ?? (names.count <= 12 ? "one of \(names.joined(separator: ", "))" : "see --help for the list"))
@@ -136,26 +128,9 @@ package func quoted(_ text: String) -> String {
 /// The name of `names` that a slip of the finger turns into `text`; nil when none is near.
 package func nearestName(to text: String, in names: [String]) -> String? {
   let limit = max(1, text.count / 3)
-  let ranked = names.map { (name: $0, distance: editDistance(Array(text.utf8), Array($0.utf8))) }
+  let ranked = names.map { (name: $0, distance: editDistance(text, $0)) }
   guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= limit else { return nil }
   return best.name
-}
-
-/// Single-byte insertions, deletions, replacements and exchanges of neighbours between two texts; texts beyond 64
-/// bytes are far.
-private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  guard left.count <= 64, right.count <= 64 else { return .max }
-  var rows = [Array(0...right.count)]
-  for (i, a) in left.enumerated() {
-    var row = [i + 1]
-    for (j, b) in right.enumerated() {
-      var distance = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a == b ? 0 : 1))
-      if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { distance = min(distance, rows[i - 1][j - 1] + 1) }
-      row.append(distance)
-    }
-    rows.append(row)
-  }
-  return rows[left.count][right.count]
 }
 
 /// The help of a list of options, two columns.

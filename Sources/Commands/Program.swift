@@ -1,30 +1,11 @@
 import Kernel
 
-/// A failure to be shown: what, why, and one line saying what to do. The exit status is 1.
-package struct CommandFailure: Error, Equatable, Sendable {
-  package let what: String
-  package let why: String
-  package let hint: String
-
-  package init(_ what: String, _ why: String, hint: String) {
-    self.what = what
-    self.why = why
-    self.hint = hint
-  }
-}
-
-/// An error that says itself how it looks and what the exit status is, such as a list of faults of a file.
-package protocol SelfExplainingError: Error {
-  /// Each is printed after the program's name; a remedy stands indented on a line of its own.
-  var lines: [String] { get }
-  var exitStatus: Int32 { get }
-}
-
 /// One verb: its name, what it does, its options, and how it runs. It gives the exit status.
 package struct Verb: Sendable {
   package let name: String
   let summary: String
   let usage: String
+  /// What its words may be, `--help` apart.
   package let options: [CommandOption]
   let operandLimit: Int
   let run: @Sendable (Arguments, Console) throws -> Int32
@@ -52,12 +33,14 @@ package struct Program: Sendable {
   package let name: String
   /// A sentence or two for `--help`, lines ended.
   private let introduction: String
+  /// In the order of the help.
   package let verbs: [Verb]
   /// How errors of the program's own look; nil for those it does not know.
-  private let explain: @Sendable (any Error) -> CommandFailure?
+  private let explain: @Sendable (any Error) -> CommandError?
 
   package init(
-    name: String, introduction: String, verbs: [Verb], explain: @escaping @Sendable (any Error) -> CommandFailure?
+    name: String, introduction: String, verbs: [Verb],
+    explain: @escaping @Sendable (any Error) -> CommandError? = { _ in nil }
   ) {
     self.name = name
     self.introduction = introduction
@@ -68,36 +51,33 @@ package struct Program: Sendable {
   /// Runs the verb that the words name.
   ///
   /// - Parameter words: the arguments without the program's name.
-  /// - Returns: the exit status: 0 success, 1 failure, 2 wrong usage.
+  /// - Returns: the exit status: 0 success, 1 failure, 2 wrong usage or configuration.
   package func run(_ words: [String], console: Console) -> Int32 {
     do {
       return try dispatch(words, console: console)
-    } catch let error as UsageError {
-      console.failure(error.what, error.why, hint: error.hint)
+    } catch let error as FileFaults {
+      for fault in error.faults { console.remark("\(name): \(fault.text)\n  \(fault.remedy)") }
       return 2
-    } catch let error as any SelfExplainingError {
-      for line in error.lines { console.remark("\(name): \(line)") }
-      return error.exitStatus
     } catch {
-      let failure = self.failure(error)
-      console.failure(failure.what, failure.why, hint: failure.hint)
-      return 1
+      let error = commandError(error)
+      console.failure(error.what, error.why, hint: error.hint)
+      return error.exitStatus
     }
   }
 
-  private func failure(_ error: any Error) -> CommandFailure {
-    if let failure = error as? CommandFailure { return failure }
-    if let failure = explain(error) { return failure }
+  private func commandError(_ error: any Error) -> CommandError {
+    if let error = error as? CommandError ?? explain(error) { return error }
     if let error = error as? SystemError {
-      return CommandFailure(
+      return .failure(
         error.subject.isEmpty ? error.call : error.subject, error.reason, hint: "check the path and its permissions")
     }
-    return CommandFailure("internal", "\(error)", hint: "please report this")
+    return .failure("internal", "\(error)", hint: "please report this")
   }
 
   private func dispatch(_ words: [String], console: Console) throws -> Int32 {
     guard let first = words.first else {
-      throw UsageError("verb", "missing", hint: "one of \(verbs.map(\.name).joined(separator: ", ")); see --help")
+      throw CommandError.usage(
+        "verb", "missing", hint: "one of \(verbs.map(\.name).joined(separator: ", ")); see --help")
     }
     if ["--help", "-h", "help"].contains(first) {
       console.data(text: overview)
@@ -105,7 +85,7 @@ package struct Program: Sendable {
     }
     guard let verb = verbs.first(where: { $0.name == first }) else {
       let nearest = nearestName(to: first, in: verbs.map(\.name))
-      throw UsageError(
+      throw CommandError.usage(
         quoted(first), "no such verb",
         hint: nearest.map { "did you mean \($0)?" } ?? "one of \(verbs.map(\.name).joined(separator: ", "))")
     }
@@ -127,7 +107,8 @@ package struct Program: Sendable {
 
       \(introduction)
       \(lines.joined())
-      \(name) VERB --help lists the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage.
+      \(name) VERB --help lists the options of a verb.
+      Exit status: 0 success, 1 failure, 2 wrong usage or configuration.
 
       """
   }

@@ -2,16 +2,19 @@
 ///
 /// Kinds that this version has no edge for are refused by name.
 package struct BoardFacts: Equatable, Sendable {
+  /// What sees the codes.
   package enum Camera: String, CaseIterable, Sendable {
     /// A folder of pictures, the newest wins.
     case pictures
   }
 
+  /// What carries the sessions.
   package enum Radio: String, CaseIterable, Sendable {
     /// A folder of sockets.
     case air
   }
 
+  /// What people see and hear, and the door.
   package enum Panel: String, CaseIterable, Sendable {
     /// One line of text for each change.
     case terminal
@@ -28,6 +31,7 @@ package struct BoardFacts: Equatable, Sendable {
     try self.init(bytes: Array(text.utf8))
   }
 
+  /// As `init(text:)`; what is no UTF-8 is refused as no TOML.
   package init(bytes: [UInt8]) throws(ConfigurationErrors) {
     let root = try TOMLText.parse(bytes)
     let findings = SchemaFindings()

@@ -16,9 +16,9 @@ package struct ConfigurationError: Error, Hashable, Sendable {
     self.remedy = remedy
   }
 
-  /// `reader.toml:12: timeouts.connect_seconds: must be …`, then the remedy on a line of its own.
-  package func text(file: String) -> String {
-    "\(line > 0 ? "\(file):\(line)" : file): \(key.isEmpty ? "" : "\(key): ")\(problem)\n  \(remedy)"
+  /// Where it is and what is wrong: `reader.toml:12: timeouts.connect_seconds: must be …`.
+  package func description(in file: String) -> String {
+    "\(line > 0 ? "\(file):\(line)" : file): \(key.isEmpty ? "" : "\(key): ")\(problem)"
   }
 }
 
@@ -28,11 +28,6 @@ package struct ConfigurationErrors: Error, Equatable, Sendable {
 
   init(_ errors: [ConfigurationError]) {
     self.errors = errors.sorted { ($0.line, $0.key) < ($1.line, $1.key) }
-  }
-
-  /// All problems for people, two lines each.
-  package func text(file: String) -> String {
-    errors.map { $0.text(file: file) }.joined(separator: "\n")
   }
 }
 

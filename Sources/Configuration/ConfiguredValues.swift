@@ -1,5 +1,6 @@
 /// A path as written in a file; a relative one counts from the folder of that file.
 package struct ConfiguredPath: Hashable, Sendable {
+  /// As it is written.
   package let text: String
 
   package init(_ text: String) {
@@ -14,24 +15,20 @@ package struct ConfiguredPath: Hashable, Sendable {
 }
 
 extension ReaderConfiguration {
-  /// How long the reader waits for what, at most.
-  package struct Timeouts: Equatable, Sendable {
-    /// From the code to the session's start.
-    package var connect = Duration.seconds(20)
-    /// From one part of a message to the next.
-    package var idle = Duration.seconds(15)
-    /// From the request to the first part of the answer: the holder reads and consents meanwhile.
-    package var response = Duration.seconds(120)
-    /// From the code to the decision.
-    package var total = Duration.seconds(180)
-  }
-
+  /// What people see, hear and pass.
   package struct Signals: Equatable, Sendable {
     /// How long an outcome is shown before the next visitor.
-    package var display = Duration.seconds(2)
+    package var display: Duration
     /// How long the relay is active after a grant.
-    package var relayPulse = Duration.seconds(1)
-    package var hasBuzzer = true
+    package var relayPulse: Duration
+    /// Whether the buzzer sounds.
+    package var hasBuzzer: Bool
+
+    package init(display: Duration = .seconds(2), relayPulse: Duration = .seconds(1), hasBuzzer: Bool = true) {
+      self.display = display
+      self.relayPulse = relayPulse
+      self.hasBuzzer = hasBuzzer
+    }
   }
 
   /// Where events go.

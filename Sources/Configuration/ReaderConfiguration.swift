@@ -1,6 +1,7 @@
 import MdocVerification
 import Panel
 import Policy
+import ReaderCore
 
 /// Everything a site decides: `config/reader.toml`. The initial values are the defaults.
 ///
@@ -9,17 +10,25 @@ import Policy
 package struct ReaderConfiguration: Equatable, Sendable {
   /// The folder name below `board/`.
   package var board = "simulated"
+  /// What is asked for, and what has to hold.
   package var template = RequestTemplate.standard
   /// Where elements asked for with `retain` go; retaining is refused without it.
   package var retentionSink: ConfiguredPath?
+  /// The switches of the verification, and the largest response.
   package var verification = VerificationPolicy()
+  /// The folder of issuer certificates.
   package var trustFolder = ConfiguredPath("/var/lib/mdoc-reader/trust")
-  package var timeouts = Timeouts()
+  /// How long the reader waits for what, at most.
+  package var timeouts = ReaderTimeouts()
+  /// What people see, hear and pass.
   package var signals = Signals()
+  /// Where events go.
   package var events = EventOutput.standardOutput
   /// Where the running reader says what it is doing; `status` reads it.
   package var statusFile = ConfiguredPath("/run/mdoc-reader/status.json")
+  /// What a clock that cannot be right does.
   package var clock = ClockPolicy.fault
+  /// The folders of the simulated board.
   package var simulated = SimulatedFolders()
 
   /// The defaults.

@@ -1,3 +1,5 @@
+import Bytes
+
 /// Collects every problem of one file, and every key that its schema knows.
 final class SchemaFindings {
   var errors: [ConfigurationError] = []
@@ -101,21 +103,4 @@ struct Section {
         return !isInside
       })
   }
-}
-
-/// Insertions, deletions and replacements between two keys. Long ones are cut: they resemble nothing here.
-func editDistance(_ first: String, _ second: String) -> Int {
-  let left = Array(first.unicodeScalars.prefix(64))
-  let right = Array(second.unicodeScalars.prefix(64))
-  var row = Array(0...right.count)
-  for (i, scalar) in left.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
-    for (j, other) in right.enumerated() {
-      let replaced = diagonal + (scalar == other ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(replaced, row[j] + 1, row[j + 1] + 1)
-    }
-  }
-  return row[right.count]
 }

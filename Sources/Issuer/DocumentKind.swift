@@ -1,5 +1,6 @@
 import CBOR
 import CivilTime
+import Mdoc
 
 /// The documents this issuer makes.
 package enum DocumentKind: String, CaseIterable, Sendable {
@@ -12,9 +13,10 @@ package enum DocumentKind: String, CaseIterable, Sendable {
   /// Photo ID, ISO/IEC 23220.
   case photoid
 
+  /// The doc type of such a document.
   package var docType: String {
     switch self {
-    case .mdl: "org.iso.18013.5.1.mDL"
+    case .mdl: MDLElements.docType
     case .pid: "eu.europa.ec.eudi.pid.1"
     case .age: "eu.europa.ec.av.1"
     case .photoid: "org.iso.23220.photoid.1"
@@ -24,14 +26,12 @@ package enum DocumentKind: String, CaseIterable, Sendable {
   /// The name space that carries the age statements.
   package var ageNameSpace: String {
     switch self {
-    case .mdl: "org.iso.18013.5.1"
+    case .mdl: MDLElements.nameSpace
     case .pid: "eu.europa.ec.eudi.pid.1"
     case .age: "eu.europa.ec.av.1"
     case .photoid: "org.iso.23220.1"
     }
   }
-
-  package var hasPortrait: Bool { self == .mdl || self == .photoid }
 }
 
 /// What goes into a test document, before it is signed.
@@ -62,12 +62,12 @@ package struct DocumentContent: Sendable {
   /// The elements by name space, with ages as of `date`. Throws `portraitSize` when no portrait has that size.
   package func nameSpaces(on date: CalendarDate) throws(IssuerError) -> [NameSpaceContent] {
     switch kind {
-    case .mdl: [NameSpaceContent("org.iso.18013.5.1", try drivingLicence(on: date))]
-    case .pid: [NameSpaceContent("eu.europa.ec.eudi.pid.1", personIdentification(on: date))]
-    case .age: [NameSpaceContent("eu.europa.ec.av.1", person.ageStatements(for: ageLimits, on: date))]
+    case .mdl: [NameSpaceContent(kind.ageNameSpace, try drivingLicence(on: date))]
+    case .pid: [NameSpaceContent(kind.ageNameSpace, personIdentification(on: date))]
+    case .age: [NameSpaceContent(kind.ageNameSpace, person.ageStatements(for: ageLimits, on: date))]
     case .photoid:
       [
-        NameSpaceContent("org.iso.23220.1", try photoIdentity(on: date)),
+        NameSpaceContent(kind.ageNameSpace, try photoIdentity(on: date)),
         NameSpaceContent(
           "org.iso.23220.photoid.1",
           [

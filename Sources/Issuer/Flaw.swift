@@ -1,6 +1,3 @@
-import CBOR
-import Crypto
-
 /// One way to issue a document wrongly. The raw value is the name on the command line, and that of the reference
 /// peer, so that both issuers speak one language.
 package enum Flaw: String, CaseIterable, Sendable {

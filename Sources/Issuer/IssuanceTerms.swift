@@ -5,6 +5,7 @@ import Crypto
 
 /// How a document is issued: dates, digests and decoys, and hooks that make it wrong in exactly one way.
 package struct IssuanceTerms: Sendable {
+  /// The algorithm of the value digests.
   package var digest = HashAlgorithm.sha256
   /// `signed` of the validity information.
   package var signed: UnixTime

@@ -14,6 +14,7 @@ package struct TestIssue: Sendable {
   package var now: UnixTime
   /// Days from `now` to the end of validity.
   package var validDays = 30
+  /// Nil for a document as it should be.
   package var flaw: Flaw?
 
   package init(_ content: DocumentContent, now: UnixTime) {
@@ -31,6 +32,7 @@ package struct TestIssue: Sendable {
     package let credential: Credential
     /// Not the root behind the document when the flaw is `untrustedRoot`.
     package let trusted: IssuerAuthority
+    /// Whose certificate is in x5chain.
     package let signer: DocumentSigner
   }
 

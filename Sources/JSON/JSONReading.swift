@@ -44,11 +44,13 @@ extension JSONValue {
     return members.first { $0.key == key }?.value
   }
 
+  /// The text; nil for anything else.
   package var string: String? {
     if case .string(let text) = self { return text }
     return nil
   }
 
+  /// The whole number; nil for anything else.
   package var integer: Int? {
     if case .integer(let number) = self { return number }
     return nil

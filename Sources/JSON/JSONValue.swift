@@ -1,6 +1,6 @@
 internal import CJansson
 
-/// A JSON document that is written: events, status, and the `--json` output of the verbs. Jansson does the writing.
+/// A JSON document: events, status, and the `--json` output of the verbs. Jansson writes and reads it.
 package indirect enum JSONValue: Equatable, Sendable {
   case string(String)
   case integer(Int)
@@ -11,6 +11,7 @@ package indirect enum JSONValue: Equatable, Sendable {
   /// In this order.
   case object([Member])
 
+  /// A key and its value.
   package struct Member: Equatable, Sendable {
     package let key: String
     package let value: JSONValue

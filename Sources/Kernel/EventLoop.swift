@@ -133,7 +133,7 @@ package final class EventLoop {
   /// Waits for one batch of events, or until the deadline, or until the next timer; calls the handlers.
   package func turn(until deadline: ContinuousClock.Instant?) throws(SystemError) {
     let next = armed.lazy.compactMap(\.deadline).min()
-    let timeout = Self.milliseconds(until: [deadline, next].compactMap { $0 }.min())
+    let timeout = EventLoop.milliseconds(until: [deadline, next].compactMap { $0 }.min())
     let count = Int(
       try checkWait {
         // The batch is this loop's own storage; the kernel fills it during the call only.

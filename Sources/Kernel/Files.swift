@@ -2,6 +2,7 @@ import Glibc
 
 /// What is known about a file without reading it.
 package struct FileFacts: Equatable, Sendable {
+  /// What a name stands for; devices and pipes are `other`.
   package enum Kind: Sendable { case file, folder, socket, other }
   package let kind: Kind
   /// In bytes.
@@ -61,16 +62,23 @@ package enum Files {
     return contents
   }
 
+  /// All of standard input, of at most `limit` bytes; `EFBIG` when there is more. It waits for the end, so that only
+  /// short-lived verbs may ask.
+  package static func readStandardInput(limit: Int) throws(SystemError) -> [UInt8] {
+    var contents: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = try check("read", "standard input") { Glibc.read(STDIN_FILENO, &buffer, buffer.count) }
+      if count == 0 { return contents }
+      contents += buffer[..<count]
+      if contents.count > limit { throw SystemError("read", code: EFBIG, subject: "standard input") }
+    }
+  }
+
   /// Removes a file and makes that last: the folder is written to the disk as well.
   package static func remove(_ path: String) throws(SystemError) {
     _ = try check("unlink", path) { unlink(path) }
     try synchronizeFolder(of: path)
-  }
-
-  /// Renames within one file system, replacing what is there, and makes that last.
-  package static func rename(_ path: String, to new: String) throws(SystemError) {
-    _ = try check("rename", path) { Glibc.rename(path, new) }
-    try synchronizeFolder(of: new)
   }
 
   /// The names in a folder without `.` and `..`, sorted by their bytes. Names that are no UTF-8 are left out: they
@@ -123,7 +131,7 @@ package enum Files {
     String(path.split(separator: "/").last ?? "")
   }
 
-  static func synchronizeFolder(of path: String) throws(SystemError) {
+  fileprivate static func synchronizeFolder(of path: String) throws(SystemError) {
     let folder = folder(of: path)
     let descriptor = try Descriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
     _ = try check("fsync", folder) { fsync(descriptor.raw) }
@@ -136,8 +144,10 @@ package enum AtomicFile {
   ///
   /// `mode` holds whatever the umask is. On failure the temporary file is removed and `path` is as it was; when the
   /// very last step fails (writing the folder to the disk), the new contents are in place, but may not last.
+  ///
+  /// - Parameter waitsForDisk: false for what nobody misses after a power cut, so that nothing waits for the disk.
   package static func write(
-    _ bytes: some Collection<UInt8>, to path: String, mode: UInt32 = 0o644
+    _ bytes: some Collection<UInt8>, to path: String, mode: UInt32 = 0o644, waitsForDisk: Bool = true
   ) throws(SystemError) {
     let suffix = String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
     let folder = Files.folder(of: path)
@@ -153,12 +163,12 @@ package enum AtomicFile {
         rest = rest.dropFirst(count)
       }
       _ = try check("fchmod", path) { fchmod(descriptor.raw, mode) }
-      _ = try check("fsync", path) { fsync(descriptor.raw) }
+      if waitsForDisk { _ = try check("fsync", path) { fsync(descriptor.raw) } }
       _ = try check("rename", path) { rename(temporary, path) }
     } catch {
       _ = unlink(temporary)
       throw error
     }
-    try Files.synchronizeFolder(of: path)
+    if waitsForDisk { try Files.synchronizeFolder(of: path) }
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 
 /// What happens to the names in one folder, as events of a loop (inotify).
 package final class FolderWatch {
+  /// What happened to one name, or to the folder.
   package enum Event: Equatable, Sendable {
     /// A name is new. A file may still be empty; a socket may not listen yet.
     case created(String)
@@ -62,7 +63,7 @@ package final class FolderWatch {
       handler(.folderGone)
       return
     }
-    for event in Self.parse(bytes) {
+    for event in FolderWatch.parse(bytes) {
       guard watch != nil else { return }
       if event == .folderGone { cancel() }
       handler(event)

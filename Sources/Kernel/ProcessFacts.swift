@@ -6,19 +6,9 @@ package enum ProcessFacts {
   /// Resident memory now, in bytes.
   package static func residentBytes() throws(SystemError) -> Int { try status("VmRSS") * 1024 }
 
-  /// The most resident memory there was so far, in bytes.
-  package static func peakResidentBytes() throws(SystemError) -> Int { try status("VmHWM") * 1024 }
-
   /// How many descriptors are open.
   package static func openDescriptors() throws(SystemError) -> Int {
     try Files.list("/proc/self/fd").count - 1  // one is the listing itself
-  }
-
-  /// Time that this process was on a processor, all threads.
-  package static func processorTime() throws(SystemError) -> Duration {
-    var time = timespec()
-    _ = try check("clock_gettime") { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) }
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
   /// Sees to it that a crash writes no memory to the disk and that another process of the same user cannot read

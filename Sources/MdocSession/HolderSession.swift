@@ -56,8 +56,7 @@ package struct HolderSession: ~Copyable {
   private let key: PrivateKey
   private let limits: SessionLimits
   private var phase = Phase.awaitingLink
-  private var deadline: Instant?
-  private var outputs: [Output] = []
+  private var outbox: SessionOutbox<Output>
 
   /// A session for an engagement that is being shown.
   ///
@@ -72,13 +71,12 @@ package struct HolderSession: ~Copyable {
     self.key = key
     self.handover = handover
     self.limits = limits
-    deadline = now + limits.link
-    outputs = [.wake(at: now + limits.link)]
+    outbox = SessionOutbox(wakeAt: now + limits.link)
   }
 
   /// Feeds one event. Drain `nextOutput()` before feeding the next.
   package mutating func handle(_ input: Input, at now: Instant) {
-    assert(outputs.isEmpty, "outputs of the input before were not drained")
+    assert(outbox.isEmpty, "outputs of the input before were not drained")
     var current = Phase.ended
     swap(&current, &phase)
     switch consume current {
@@ -91,22 +89,20 @@ package struct HolderSession: ~Copyable {
   }
 
   /// The next thing to do, in order; nil when there is nothing more.
-  package mutating func nextOutput() -> Output? {
-    outputs.isEmpty ? nil : outputs.removeFirst()
-  }
+  package mutating func nextOutput() -> Output? { outbox.next() }
 
   // MARK: Phases
 
   private mutating func awaitLink(_ input: Input, at now: Instant) -> Phase {
     switch input {
     case .linkStarted:
-      wake(at: now + limits.message)
+      outbox.wake(at: now + limits.message)
       return .awaitingEstablishment
     case .message(let message): return establish(message, at: now)
     case .linkEnded: return end(.failed(.transportLost))
     case .terminate: return end(.cancelled)
     case .tick:
-      if isDue(at: now) { return end(.failed(.timeout)) }
+      if outbox.isDue(at: now) { return end(.failed(.timeout)) }
     case .respond, .respondWrongly: break
     }
     return .awaitingLink
@@ -117,10 +113,10 @@ package struct HolderSession: ~Copyable {
     case .message(let message): return establish(message, at: now)
     case .linkEnded: return end(.failed(.transportLost))
     case .terminate:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.cancelled)
     case .tick:
-      if isDue(at: now) { return fail(.timeout) }
+      if outbox.isDue(at: now) { return fail(.timeout) }
     case .linkStarted, .respond, .respondWrongly: break
     }
     return .awaitingEstablishment
@@ -133,22 +129,22 @@ package struct HolderSession: ~Copyable {
     case .respond(let response, let endsSession):
       guard let data = try? encryption.seal(response[...]) else { return fail(.encryptionFailed) }
       let status = endsSession ? SessionData.Status.termination : nil
-      outputs.append(.send(SessionData(data: data[...], status: status).encode()))
+      outbox.append(.send(SessionData(data: data[...], status: status).encode()))
       if endsSession { return end(.completed) }
-      wake(at: now + limits.message)
+      outbox.wake(at: now + limits.message)
       return .awaitingRequest(encryption)
     case .respondWrongly(let response, let override):
       guard let message = try? encryption.message(response, override) else { return fail(.encryptionFailed) }
-      outputs.append(.send(message))
-      wake(at: now + limits.message)
+      outbox.append(.send(message))
+      outbox.wake(at: now + limits.message)
       return .awaitingRequest(encryption)
     case .message(let message): return receive(message, encryption, isAnswered: false, at: now)
     case .linkEnded: return end(.failed(.transportLost))
     case .terminate:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.cancelled)
     case .tick:
-      if isDue(at: now) { return fail(.timeout) }
+      if outbox.isDue(at: now) { return fail(.timeout) }
     case .linkStarted: break
     }
     return .awaitingAnswer(encryption)
@@ -161,11 +157,11 @@ package struct HolderSession: ~Copyable {
     case .message(let message): return receive(message, encryption, isAnswered: true, at: now)
     case .linkEnded: return end(.completed)
     case .terminate:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.completed)
     case .tick:
-      if isDue(at: now) {
-        sendStatus(SessionData.Status.termination)
+      if outbox.isDue(at: now) {
+        outbox.sendStatus(SessionData.Status.termination)
         return end(.completed)
       }
     case .linkStarted, .respond, .respondWrongly: break
@@ -204,8 +200,8 @@ package struct HolderSession: ~Copyable {
     guard let request = try? encryption.open(establishment.data) else { return fail(.decryptionFailed) }
     self.transcript = transcript
     eReaderKey = readerKey
-    outputs.append(.request(request))
-    wake(at: now + limits.message)
+    outbox.append(.request(request))
+    outbox.wake(at: now + limits.message)
     return .awaitingAnswer(encryption)
   }
 
@@ -218,8 +214,8 @@ package struct HolderSession: ~Copyable {
       guard let request = try? encryption.open(data) else { return fail(.decryptionFailed) }
       // A request that comes with the end cannot be answered any more.
       if message.status == nil {
-        outputs.append(.request(request))
-        wake(at: now + limits.message)
+        outbox.append(.request(request))
+        outbox.wake(at: now + limits.message)
         return .awaitingAnswer(encryption)
       }
     }
@@ -229,30 +225,12 @@ package struct HolderSession: ~Copyable {
   // MARK: Ends
 
   private mutating func fail(_ failure: SessionFailure) -> Phase {
-    if let status = failure.answer { sendStatus(status) }
-    return end(.failed(failure))
-  }
-
-  private mutating func end(_ outcome: SessionOutcome) -> Phase {
-    deadline = nil
-    outputs.append(.finished(outcome))
+    outbox.fail(failure)
     return .ended
   }
 
-  private mutating func sendStatus(_ status: UInt64) {
-    outputs.append(.send(SessionData(status: status).encode()))
-  }
-
-  private mutating func wake(at instant: Instant) {
-    deadline = instant
-    outputs.append(.wake(at: instant))
-  }
-
-  /// Whether the deadline has come; asks for another tick when it has not.
-  private mutating func isDue(at now: Instant) -> Bool {
-    guard let deadline else { return false }
-    if now >= deadline { return true }
-    outputs.append(.wake(at: deadline))
-    return false
+  private mutating func end(_ outcome: SessionOutcome) -> Phase {
+    outbox.end(outcome)
+    return .ended
   }
 }

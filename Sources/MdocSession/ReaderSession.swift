@@ -58,11 +58,10 @@ package struct ReaderSession: ~Copyable {
   private let limits: SessionLimits
   private let afterResponse: AfterResponse
   private var phase: Phase
-  // No initial values here, not even an implied nil (hence `Optional`): the 6.0.3 compiler crashes over an initializer
+  // No initial value here, not even an implied nil (hence `Optional`): the 6.0.3 compiler crashes over an initializer
   // that throws when some properties of a struct that cannot be copied are set already.
   private var ephemeralKey: Optional<PrivateKey>
-  private var deadline: Optional<Instant>
-  private var outputs: [Output]
+  private var outbox: SessionOutbox<Output>
 
   /// A session for an engagement that has just been seen.
   ///
@@ -89,13 +88,12 @@ package struct ReaderSession: ~Copyable {
     self.afterResponse = afterResponse
     self.limits = limits
     phase = .awaitingLink(encryption, establishment: establishment)
-    deadline = now + limits.link
-    outputs = [.wake(at: now + limits.link)]
+    outbox = SessionOutbox(wakeAt: now + limits.link)
   }
 
   /// Feeds one event. Drain `nextOutput()` before feeding the next.
   package mutating func handle(_ input: Input, at now: Instant) {
-    assert(outputs.isEmpty, "outputs of the input before were not drained")
+    assert(outbox.isEmpty, "outputs of the input before were not drained")
     var current = Phase.ended
     swap(&current, &phase)
     switch consume current {
@@ -111,9 +109,7 @@ package struct ReaderSession: ~Copyable {
   }
 
   /// The next thing to do, in order; nil when there is nothing more.
-  package mutating func nextOutput() -> Output? {
-    outputs.isEmpty ? nil : outputs.removeFirst()
-  }
+  package mutating func nextOutput() -> Output? { outbox.next() }
 
   /// The ephemeral private key, for a response authenticated by MAC: given once, and not after a failure.
   package mutating func takeEphemeralKey() -> PrivateKey? {
@@ -128,15 +124,15 @@ package struct ReaderSession: ~Copyable {
   ) -> Phase {
     switch input {
     case .linkStarted:
-      outputs.append(.send(establishment))
-      wake(at: now + limits.message)
+      outbox.append(.send(establishment))
+      outbox.wake(at: now + limits.message)
       return .awaitingResponse(encryption)
     // A wallet has nothing to say yet: data cannot be meant for a key it has not seen, a status is a status.
     case .message(let message): return receive(message, encryption, at: now)
     case .linkEnded: return end(.failed(.transportLost))
     case .cancel: return end(.cancelled)
     case .tick:
-      if isDue(at: now) { return end(.failed(.timeout)) }
+      if outbox.isDue(at: now) { return end(.failed(.timeout)) }
     case .request: break
     }
     return .awaitingLink(encryption, establishment: establishment)
@@ -149,10 +145,10 @@ package struct ReaderSession: ~Copyable {
     case .message(let message): return receive(message, encryption, at: now)
     case .linkEnded: return end(.failed(.transportLost))
     case .cancel:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.cancelled)
     case .tick:
-      if isDue(at: now) { return fail(.timeout) }
+      if outbox.isDue(at: now) { return fail(.timeout) }
     case .linkStarted, .request: break
     }
     return .awaitingResponse(encryption)
@@ -164,18 +160,18 @@ package struct ReaderSession: ~Copyable {
     switch input {
     case .request(let request):
       guard let data = try? encryption.seal(request[...]) else { return fail(.encryptionFailed) }
-      outputs.append(.send(SessionData(data: data[...]).encode()))
-      wake(at: now + limits.message)
+      outbox.append(.send(SessionData(data: data[...]).encode()))
+      outbox.wake(at: now + limits.message)
       return .awaitingResponse(encryption)
     case .message(let message): return receive(message, encryption, isAnswered: true, at: now)
     // The answer is complete: how the session ends makes no difference any more.
     case .linkEnded: return end(.completed)
     case .cancel:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.completed)
     case .tick:
-      if isDue(at: now) {
-        sendStatus(SessionData.Status.termination)
+      if outbox.isDue(at: now) {
+        outbox.sendStatus(SessionData.Status.termination)
         return end(.completed)
       }
     case .linkStarted: break
@@ -192,14 +188,14 @@ package struct ReaderSession: ~Copyable {
       return isAnswered ? end(.completed) : fail(.sessionTerminatedByPeer)
     }
     guard let response = try? encryption.open(data) else { return fail(.decryptionFailed) }
-    outputs.append(.response(response))
+    outbox.append(.response(response))
     if message.status != nil { return end(.completed) }
     switch afterResponse {
     case .terminate:
-      sendStatus(SessionData.Status.termination)
+      outbox.sendStatus(SessionData.Status.termination)
       return end(.completed)
     case .stayOpen:
-      wake(at: now + limits.message)
+      outbox.wake(at: now + limits.message)
       return .answered(encryption)
     }
   }
@@ -207,31 +203,14 @@ package struct ReaderSession: ~Copyable {
   // MARK: Ends
 
   private mutating func fail(_ failure: SessionFailure) -> Phase {
-    if let status = failure.answer { sendStatus(status) }
-    return end(.failed(failure))
+    ephemeralKey = nil
+    outbox.fail(failure)
+    return .ended
   }
 
   private mutating func end(_ outcome: SessionOutcome) -> Phase {
     if outcome != .completed { ephemeralKey = nil }
-    deadline = nil
-    outputs.append(.finished(outcome))
+    outbox.end(outcome)
     return .ended
-  }
-
-  private mutating func sendStatus(_ status: UInt64) {
-    outputs.append(.send(SessionData(status: status).encode()))
-  }
-
-  private mutating func wake(at instant: Instant) {
-    deadline = instant
-    outputs.append(.wake(at: instant))
-  }
-
-  /// Whether the deadline has come; asks for another tick when it has not.
-  private mutating func isDue(at now: Instant) -> Bool {
-    guard let deadline else { return false }
-    if now >= deadline { return true }
-    outputs.append(.wake(at: deadline))
-    return false
   }
 }

@@ -12,6 +12,7 @@ package struct PanelEngine: Sendable {
   /// The pulse that a door gets at least and at most, whatever is configured.
   package static let relayPulseBounds: ClosedRange<Duration> = .milliseconds(100) ... .seconds(10)
 
+  /// How long the relay is active after a grant, within the bounds.
   package let relayPulse: Duration
   package let hasBuzzer: Bool
   /// What the lines are to be now.

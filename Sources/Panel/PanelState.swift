@@ -1,7 +1,9 @@
 /// The panel at one instant: which signal it shows, how, and the level of every line.
 package struct PanelState: Equatable, Sendable {
   package let signal: Signal
+  /// What the lamps and the buzzer do over time.
   package let look: Look
+  /// What they are at this instant, and the relay.
   package let lines: PanelLines
 
   package init(signal: Signal, look: Look, lines: PanelLines) {

@@ -88,6 +88,7 @@ package enum Blink: Sendable {
 /// The buzzer at the beginning of a signal: beeps and pauses of one length.
 package struct Beeps: Equatable, Sendable {
   package let count: Int
+  /// Of one beep, and of the pause after it.
   package let length: Duration
 
   package static let none = Beeps(count: 0, length: .milliseconds(100))

@@ -3,6 +3,7 @@ package struct LumaImage: Equatable, Sendable {
   /// No side may be longer, in pixels; so no picture takes more than 64 MiB.
   package static let maximumSide = 8192
 
+  /// In pixels, like the height.
   package let width: Int
   package let height: Int
   /// `width` times `height` bytes.
@@ -10,7 +11,7 @@ package struct LumaImage: Equatable, Sendable {
 
   /// A picture of these pixels: `emptyPicture`, `tooLarge`, or `wrongPixelCount` when they do not fill it exactly.
   package init(width: Int, height: Int, pixels: [UInt8]) throws(PictureError) {
-    try Self.checkSize(width, height)
+    try LumaImage.checkSize(width, height)
     guard pixels.count == width * height else {
       throw .wrongPixelCount(pixels.count, expected: width * height)
     }
@@ -38,8 +39,8 @@ package struct LumaImage: Equatable, Sendable {
   /// Each pixel becomes a square of `factor` by `factor`; `tooLarge` when the result would be.
   package func scaled(by factor: Int) throws(PictureError) -> LumaImage {
     // Twice the limit is refused anyway, and cannot overflow.
-    let factor = min(factor, 2 * Self.maximumSide)
-    try Self.checkSize(width * factor, height * factor)
+    let factor = min(factor, 2 * LumaImage.maximumSide)
+    try LumaImage.checkSize(width * factor, height * factor)
     var result: [UInt8] = []
     result.reserveCapacity(width * factor * height * factor)
     for row in 0..<height {
@@ -56,13 +57,13 @@ package struct LumaImage: Equatable, Sendable {
   /// The picture in another size: each new pixel is the average of what it covers (the nearest one when the
   /// picture grows).
   package func scaled(width newWidth: Int, height newHeight: Int) throws(PictureError) -> LumaImage {
-    try Self.checkSize(newWidth, newHeight)
-    let columns = (0..<newWidth).map { Self.covered($0, of: newWidth, from: width) }
+    try LumaImage.checkSize(newWidth, newHeight)
+    let columns = (0..<newWidth).map { LumaImage.covered($0, of: newWidth, from: width) }
     var result: [UInt8] = []
     result.reserveCapacity(newWidth * newHeight)
     pixels.withUnsafeBufferPointer { pixels in  // the array's own storage, read during the closure only
       for newRow in 0..<newHeight {
-        let rows = Self.covered(newRow, of: newHeight, from: height)
+        let rows = LumaImage.covered(newRow, of: newHeight, from: height)
         for column in columns {
           var sum = 0
           for row in rows {

@@ -13,6 +13,7 @@ package final class PictureFolder {
     package let image: LumaImage
   }
 
+  /// What the camera reports.
   package enum Event: Sendable {
     /// Another picture is the newest, or the newest was written or touched again.
     case frame(Frame)

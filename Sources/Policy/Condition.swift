@@ -19,7 +19,9 @@ package enum Condition: Equatable, Sendable {
 
 /// An age condition, and which elements may answer it.
 package struct AgeLimit: Equatable, Sendable {
+  /// Completed years.
   package let years: AgeOver
+  /// Where the elements that may answer it are.
   package let nameSpace: String
   /// Whether `age_in_years` counts. A number below the limit means no.
   package var allowsAgeInYears: Bool

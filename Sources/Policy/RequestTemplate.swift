@@ -42,6 +42,7 @@ package struct RequestTemplate: Equatable, Sendable {
 
 /// One alternative: what is asked of a document, and what it must fulfil.
 package struct DocumentTemplate: Equatable, Sendable {
+  /// What is sent.
   package let request: ItemsRequest
   /// All must hold. Without conditions, a verified document that shares at least one element is enough.
   package let conditions: [Condition]

@@ -8,6 +8,7 @@ package struct RequestTemplateError: Error, Equatable, Sendable {
 
 /// One thing that is wrong with a request template, and where.
 package struct RequestTemplateProblem: Equatable, Sendable {
+  /// What is wrong, with the names it is about.
   package enum Kind: Equatable, Sendable {
     case noDocuments
     /// Asked for twice: a request names each doc type once.

@@ -22,10 +22,10 @@ package enum Attempt: String, CaseIterable, Sendable {
     case .inverse: image.inverted()
     case .half: image.halved()
     case .inverseHalf: image.halved()?.inverted()
-    case .double: Self.enlarged(image, 2)
-    case .inverseDouble: Self.enlarged(image, 2)?.inverted()
-    case .triple: Self.enlarged(image, 3)
-    case .inverseTriple: Self.enlarged(image, 3)?.inverted()
+    case .double: Attempt.enlarged(image, 2)
+    case .inverseDouble: Attempt.enlarged(image, 2)?.inverted()
+    case .triple: Attempt.enlarged(image, 3)
+    case .inverseTriple: Attempt.enlarged(image, 3)?.inverted()
     case .quarter: image.halved()?.halved()
     case .inverseQuarter: image.halved()?.halved()?.inverted()
     }
@@ -58,8 +58,8 @@ package struct LiveAttempts: Sendable {
       lastFind = nil
       return find
     }
-    defer { index = (index + 1) % Self.turns.count }
-    return Self.turns[index]
+    defer { index = (index + 1) % LiveAttempts.turns.count }
+    return LiveAttempts.turns[index]
   }
 
   /// Says that an attempt has found something.

@@ -15,6 +15,7 @@ package final class DecodeWorker {
     case still
   }
 
+  /// What came of one picture.
   package struct Result: Sendable {
     /// The number that `submit` gave.
     package let picture: UInt64
@@ -66,7 +67,7 @@ package final class DecodeWorker {
     self.loop = loop
     let shared = try Shared()
     self.shared = shared
-    thread = try JoinedThread("qr decoder") { Self.work(shared) }
+    thread = try JoinedThread("qr decoder") { DecodeWorker.work(shared) }
     let isStopping = { shared.mailbox.withLock { $0.isStopping } }
     do throws(SystemError) {
       watch = try loop.watch(shared.toLoop) {
@@ -78,7 +79,7 @@ package final class DecodeWorker {
         for result in results where !isStopping() { handler(result) }
       }
     } catch {
-      Self.end(shared)
+      DecodeWorker.end(shared)
       throw error
     }
   }
@@ -101,7 +102,7 @@ package final class DecodeWorker {
 
   /// Ends the thread and waits for it, at most as long as one picture takes. No result comes any more.
   package func stop() {
-    Self.end(shared)
+    DecodeWorker.end(shared)
     if let watch { loop.remove(watch) }
     watch = nil
     thread.join()

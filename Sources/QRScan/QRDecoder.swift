@@ -22,7 +22,7 @@ package final class QRDecoder {
 
   /// The bytes of the codes in a picture as it is, each distinct one once, in the order in which they were found.
   package func decode(_ image: LumaImage) throws(SystemError) -> [[UInt8]] {
-    if detections >= Self.detectionsPerScanner {
+    if detections >= QRDecoder.detectionsPerScanner {
       scanner = try Scanner()
       detections = 0
     }
@@ -55,7 +55,7 @@ private struct Scanner: ~Copyable {
 
   init() throws(SystemError) {
     guard let pointer = zbar_image_scanner_create() else {
-      throw SystemError("zbar_image_scanner_create", code: Self.outOfMemory)
+      throw SystemError("zbar_image_scanner_create", code: Scanner.outOfMemory)
     }
     self.pointer = pointer
     // Off by default, but a reader must not talk on a bus because some build thinks otherwise.
@@ -76,7 +76,7 @@ private struct Scanner: ~Copyable {
 
   func scan(_ image: LumaImage) throws(SystemError) -> [[UInt8]] {
     guard let picture = zbar_image_create() else {
-      throw SystemError("zbar_image_create", code: Self.outOfMemory)
+      throw SystemError("zbar_image_create", code: Scanner.outOfMemory)
     }
     defer { zbar_image_destroy(picture) }
     zbar_image_set_format(picture, 0x3030_3859)  // "Y800": 8-bit grey

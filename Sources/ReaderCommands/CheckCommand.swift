@@ -26,13 +26,8 @@ enum CheckCommand {
       if case .file(let path) = site.events {
         checkFolder("events", Files.folder(of: path), "folder of the events", &list)
       }
-    } catch let failure as ConfigurationFailure {
-      // Each problem is a line and its remedy, indented below it.
-      let lines = failure.lines.flatMap { $0.split(separator: "\n").map(String.init) }
-      for (place, line) in lines.enumerated() where !line.hasPrefix("  ") {
-        let remedy = lines.dropFirst(place + 1).first { $0.hasPrefix("  ") } ?? ""
-        list.fail("configuration", line, String(remedy.drop { $0 == " " }))
-      }
+    } catch let error as FileFaults {
+      for fault in error.faults { list.fail("configuration", fault.text, fault.remedy) }
     }
     checkClock(&list)
     checkLibrary(&list)

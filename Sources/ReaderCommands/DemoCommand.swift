@@ -21,7 +21,8 @@ enum DemoCommand {
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     let wallet = arguments["--wallet-program"] ?? Files.folder(of: programPath()) + "/mdoc-wallet"
     guard Files.exists(wallet) else {
-      throw CommandFailure(wallet, "there is no such program", hint: "build it: swift build --product mdoc-wallet")
+      throw CommandError.failure(
+        wallet, "there is no such program", hint: "build it: swift build --product mdoc-wallet")
     }
     let demo = try Demo(wallet: wallet, console: console)
     defer { demo.cleanUp() }
@@ -112,7 +113,8 @@ private final class Demo {
     try issue("minor", age: "16")
     let trust = "\(folder)/trust"
     var parts = Appliance.Parts(
-      template: try DemoTemplate.adultsOnly(), display: .milliseconds(800), relayPulse: .milliseconds(500),
+      template: try DemoTemplate.adultsOnly(),
+      signals: .init(display: .milliseconds(800), relayPulse: .milliseconds(500)),
       pictures: "\(folder)/pictures", air: "\(folder)/air", events: .none, panelDescriptor: STDOUT_FILENO)
     parts.timeouts.idle = .seconds(5)
     let appliance = try Appliance(parts) { Appliance.TrustMaterial(folder: trust) }
@@ -132,7 +134,8 @@ private final class Demo {
     let options = ["--wallet", "\(folder)/wallets/\(name)", "--age", age, "--portrait", "40000", "--anchor-out", root]
     let status = try ChildProcess(wallet, ["issue"] + options, log: "\(folder)/\(name).log").wait()
     guard status == 0 else {
-      throw CommandFailure("mdoc-wallet issue", "exit status \(status)", hint: "run it by hand to see what it says")
+      throw CommandError.failure(
+        "mdoc-wallet issue", "exit status \(status)", hint: "run it by hand to see what it says")
     }
     _ = try TrustStore(folder: "\(folder)/trust").add(
       Files.read(root, limit: 65_536), at: .wallClock())

@@ -1,5 +1,4 @@
 import CBOR
-import JSON
 import Commands
 
 /// `inspect FILE`: what is in a recorded message, an engagement or a certificate, without verifying anything.
@@ -15,7 +14,7 @@ enum InspectCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let operand = arguments.operands.first else {
-      throw UsageError("inspect", "the file is missing", hint: "write inspect FILE, or inspect mdoc:TEXT")
+      throw CommandError.usage("inspect", "the file is missing", hint: "write inspect FILE, or inspect mdoc:TEXT")
     }
     let isURI = operand.utf8.prefix(5).map { $0 | 0x20 }.elementsEqual("mdoc:".utf8)
     let input = isURI ? InspectionInput(content: Array(operand.utf8)) : try InspectionInput.read(operand)

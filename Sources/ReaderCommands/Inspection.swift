@@ -1,9 +1,9 @@
 import Bytes
 import CBOR
-import COSE
 import Crypto
 import JSON
 import Mdoc
+import TrustStore
 
 /// What a look into an input found: facts for people and tools, and what is wrong with it.
 ///
@@ -28,12 +28,7 @@ struct Inspection {
     case .uri: inspectURI(input.bytes)
     case .otherText: problems.append("neither CBOR, nor hexadecimal or base64 text of such, nor a certificate")
     case .binary, .hexadecimal, .base64, .base64url:
-      // A SEQUENCE with a long length; in CBOR these two bytes would be the whole item.
-      if input.bytes.count > 2, input.bytes[0] == 0x30, input.bytes[1] >= 0x80 {
-        inspectCertificates(input.bytes)
-      } else {
-        inspectCBOR(input.bytes)
-      }
+      if CertificateInput.isDER(input.bytes) { inspectCertificates(input.bytes) } else { inspectCBOR(input.bytes) }
     }
   }
 

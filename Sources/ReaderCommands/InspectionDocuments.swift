@@ -1,7 +1,6 @@
 import Bytes
 import CBOR
 import COSE
-import CivilTime
 import Crypto
 import JSON
 import Mdoc

@@ -1,6 +1,7 @@
 import Bytes
-import Kernel
 import Commands
+import Kernel
+import TrustStore
 
 /// Bytes that a verb was given, and the form they came in.
 struct InspectionInput: Equatable {
@@ -22,21 +23,32 @@ struct InspectionInput: Equatable {
   /// Longest file read, in bytes: a response of 4 MiB in hexadecimal, and line ends.
   static let sizeLimit = 9 << 20
 
-  /// The contents of a file. Throws `UsageError` when it cannot be read.
-  static func read(_ path: String) throws(UsageError) -> InspectionInput {
+  /// The contents of a file. Throws a usage error when it cannot be read.
+  static func read(_ path: String) throws(CommandError) -> InspectionInput {
+    InspectionInput(content: try contents(of: path, limit: sizeLimit))
+  }
+
+  /// The bytes of a file, just as they are. Throws a usage error when it cannot be read.
+  ///
+  /// - Parameters:
+  ///   - limit: in bytes.
+  ///   - option: the option that names the file; nil for an operand.
+  static func contents(of path: String, limit: Int, option: String? = nil) throws(CommandError) -> [UInt8] {
     do throws(SystemError) {
-      return InspectionInput(content: try Files.read(path, limit: sizeLimit))
+      return try Files.read(path, limit: limit)
     } catch {
-      throw UsageError(quoted(path), error.reason, hint: "check the path and its permissions")
+      throw CommandError.usage(
+        option.map { "\($0) \(quoted(path))" } ?? quoted(path), error.reason, hint: "check the path and its permissions"
+      )
     }
   }
 
   /// The contents of a file of that name, or else what the text itself says in hexadecimal or base64.
-  static func read(fileOrText operand: String) throws(UsageError) -> InspectionInput {
+  static func read(fileOrText operand: String) throws(CommandError) -> InspectionInput {
     if Files.exists(operand) { return try read(operand) }
     let input = InspectionInput(content: Array(operand.utf8))
     guard [.hexadecimal, .base64, .base64url].contains(input.form), !input.bytes.isEmpty else {
-      throw UsageError(
+      throw CommandError.usage(
         quoted(operand), "no such file, and neither hexadecimal nor base64", hint: "give a file, or the bytes as text")
     }
     return input
@@ -50,11 +62,10 @@ struct InspectionInput: Equatable {
       return
     }
     let characters = text.filter { $0 > 0x20 }
-    let string = String(decoding: text, as: UTF8.self)
     if characters.prefix(5).map({ $0 | 0x20 }).elementsEqual("mdoc:".utf8) {
       let trimmed = text.drop { $0 <= 0x20 }.reversed().drop { $0 <= 0x20 }.reversed()
       self.init(bytes: Array(trimmed), form: .uri)
-    } else if string.utf8.count >= 11, string.contains("-----BEGIN ") {
+    } else if CertificateInput.beginOfPEM(in: content) != nil {
       self.init(bytes: Array(text), form: .pem)
     } else if let decoded = InspectionInput.hexadecimal(characters) {
       self.init(bytes: decoded, form: .hexadecimal)

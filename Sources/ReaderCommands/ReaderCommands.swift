@@ -11,7 +11,7 @@ package enum ReaderCommands {
     verbs: [
       RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, VerifyCommand.verb,
       InspectCommand.verb, StatusCommand.verb,
-    ], explain: { _ in nil })
+    ])
 
   /// Runs the verb that the words name.
   ///

@@ -1,10 +1,10 @@
 import Bytes
 import Commands
 import JSON
-import Kernel
 import Mdoc
 import Pictures
 import QRScan
+import ReaderCore
 
 /// `scan`: looks for codes in a picture, as the reader does, and says what they are.
 enum ScanCommand {
@@ -14,18 +14,18 @@ enum ScanCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let path = arguments.operands.first else {
-      throw UsageError("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
+      throw CommandError.usage("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
     }
     let image: LumaImage
     do throws(PictureFileError) {
       image = try PictureFile.read(path)
     } catch {
-      throw CommandFailure("scan", "\(error)", hint: "give a PNG or PGM picture that shows the code")
+      throw CommandError.failure("scan", "\(error)", hint: "give a PNG or PGM picture that shows the code")
     }
     let clock = ContinuousClock()
     let start = clock.now
     guard let found = try QRDecoder().decodeStill(image) else {
-      throw CommandFailure(
+      throw CommandError.failure(
         path, "no code found in \(image.width) x \(image.height) pixels",
         hint: "the code should be sharp, whole, and at least 3 pixels a module")
     }
@@ -40,7 +40,7 @@ enum ScanCommand {
       }
     }
     guard readings.contains(where: \.isUsable) else {
-      throw CommandFailure(
+      throw CommandError.failure(
         path, "no engagement this reader can use (\(readings.map(\.verdict).joined(separator: ", ")))",
         hint: "the wallet should show the code for presenting a document in person")
     }
@@ -48,31 +48,20 @@ enum ScanCommand {
   }
 }
 
-/// What a code turned out to be.
+/// What `scan` says of a code.
 private struct CodeReading {
-  let text: String
+  private let text: String
+  private let engagement: DeviceEngagement?
+  let isUsable: Bool
   /// "usable", or the code of the reason it is not.
   let verdict: String
-  let engagement: DeviceEngagement?
-
-  var isUsable: Bool { verdict == "usable" }
 
   init(_ content: [UInt8]) {
     text = quoted(String(decoding: content.prefix(60), as: UTF8.self))
-    var found: DeviceEngagement?
-    do {
-      let engagement = try DeviceEngagement(EngagementURI(content: content).engagement)
-      found = engagement
-      _ = try engagement.requiredBluetooth()
-      verdict = "usable"
-    } catch let violation as EngagementURI.Violation {
-      verdict = violation.code
-    } catch let violation as DeviceEngagement.Violation {
-      verdict = violation.code
-    } catch {
-      verdict = "engagementMalformed"
+    switch ScannedCode(content) {
+    case .usable(let engagement): (isUsable, verdict, self.engagement) = (true, "usable", engagement)
+    case .refused(let reason, let engagement): (isUsable, verdict, self.engagement) = (false, reason, engagement)
     }
-    engagement = found
   }
 
   private var modes: [(name: String, uuid: String)] {

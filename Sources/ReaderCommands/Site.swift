@@ -5,12 +5,6 @@ import Kernel
 import Policy
 import TrustStore
 
-/// A configuration or board file that stops the start: every problem with its line and remedy. The exit status is 2.
-struct ConfigurationFailure: SelfExplainingError, Equatable {
-  let lines: [String]
-  var exitStatus: Int32 { 2 }
-}
-
 /// The site as configured: the file, what it says, and the board it names.
 struct Site {
   /// The configuration file that was read.
@@ -26,7 +20,7 @@ struct Site {
   private static let defaultPaths = ["/etc/mdoc-reader/reader.toml", "config/reader.toml"]
   private static let sizeLimit = 1 << 20
 
-  /// Reads both files. Throws `ConfigurationFailure` with every problem of the first that has some.
+  /// Reads both files. Throws `FileFaults` with every fault of the first that has some.
   init(_ arguments: Arguments) throws {
     let path = arguments["--config"] ?? Site.defaultPaths.first(where: Files.exists) ?? Site.defaultPaths[0]
     try self.init(path: path)
@@ -38,25 +32,28 @@ struct Site {
     do {
       configuration = try ReaderConfiguration(bytes: bytes)
     } catch {
-      throw ConfigurationFailure(lines: [error.text(file: path)])
+      throw FileFaults(error, in: path)
     }
     if configuration.template.retainsAnything {
-      throw ConfigurationFailure(lines: [
-        "\(path): request: retaining elements is not built yet in this version\n  write retain = false, or leave it out"
+      throw FileFaults([
+        .init(
+          "\(path): request: retaining elements is not built yet in this version",
+          remedy: "write retain = false, or leave it out")
       ])
     }
     let candidates = Site.boardPaths(configuration.board, configurationFolder: Files.folder(of: path))
     guard let boardPath = candidates.first(where: Files.exists) else {
-      throw ConfigurationFailure(lines: [
-        "\(path): board: there is no board \"\(configuration.board)\"\n"
-          + "  make one of these files: \(candidates.joined(separator: ", "))"
+      throw FileFaults([
+        .init(
+          "\(path): board: there is no board \"\(configuration.board)\"",
+          remedy: "make one of these files: \(candidates.joined(separator: ", "))")
       ])
     }
     self.boardPath = boardPath
     do {
       board = try BoardFacts(bytes: try Site.read(boardPath, hint: "the board's file has to be readable"))
     } catch let errors as ConfigurationErrors {
-      throw ConfigurationFailure(lines: [errors.text(file: boardPath)])
+      throw FileFaults(errors, in: boardPath)
     }
   }
 
@@ -64,7 +61,7 @@ struct Site {
     do throws(SystemError) {
       return try Files.read(path, limit: sizeLimit)
     } catch {
-      throw ConfigurationFailure(lines: ["\(path): \(error.reason)\n  \(hint)"])
+      throw FileFaults([.init("\(path): \(error.reason)", remedy: hint)])
     }
   }
 
@@ -91,14 +88,16 @@ struct Site {
 
   /// What the appliance is made from.
   var parts: Appliance.Parts {
-    let timeouts = configuration.timeouts
-    return Appliance.Parts(
-      template: configuration.template, verification: configuration.verification,
-      timeouts: .init(
-        connect: timeouts.connect, idle: timeouts.idle, response: timeouts.response, total: timeouts.total),
-      display: configuration.signals.display, relayPulse: configuration.signals.relayPulse,
-      hasBuzzer: configuration.signals.hasBuzzer, pictures: pictures, air: air, events: events, statusFile: statusFile,
-      doubtfulClockIsFault: configuration.clock == .fault)
+    Appliance.Parts(
+      template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
+      signals: configuration.signals, pictures: pictures, air: air, events: events, statusFile: statusFile,
+      clock: configuration.clock)
+  }
+}
+
+extension FileFaults {
+  fileprivate init(_ errors: ConfigurationErrors, in path: String) {
+    self.init(errors.errors.map { Fault($0.description(in: path), remedy: $0.remedy) })
   }
 }
 

@@ -14,11 +14,11 @@ enum StatusCommand {
     do throws(SystemError) {
       bytes = try Files.read(path, limit: 1 << 20)
     } catch {
-      throw CommandFailure(path, error.reason, hint: "the reader is not running, or its [status] file is another")
+      throw CommandError.failure(path, error.reason, hint: "the reader is not running, or its [status] file is another")
     }
     guard let status = JSONValue(reading: bytes), let state = status["state"]?.string, let pid = status["pid"]?.integer
     else {
-      throw CommandFailure(path, "not the status of a reader", hint: "correct [status] file in the configuration")
+      throw CommandError.failure(path, "not the status of a reader", hint: "correct [status] file in the configuration")
     }
     let isRunning = state != "stopped" && Files.exists("/proc/\(pid)")
     if arguments.has("--json") {
@@ -27,7 +27,7 @@ enum StatusCommand {
       for line in lines(status, state: isRunning ? state : "stopped") { console.data(line) }
     }
     guard isRunning else {
-      throw CommandFailure("reader", "not running (it was process \(pid))", hint: "start it with mdoc-reader run")
+      throw CommandError.failure("reader", "not running (it was process \(pid))", hint: "start it with mdoc-reader run")
     }
     return status["faults"]?.strings.isEmpty == false ? 1 : 0
   }

@@ -1,5 +1,4 @@
 import Appliance
-import Bytes
 import CivilTime
 import Commands
 import Crypto
@@ -21,13 +20,13 @@ enum TrustCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let action = arguments.operands.first else {
-      throw UsageError("trust", "what to do is missing", hint: "one of add, list, show, remove")
+      throw CommandError.usage("trust", "what to do is missing", hint: "one of add, list, show, remove")
     }
     let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
     let operand = arguments.operands.dropFirst().first
     func needed(_ name: String) throws -> String {
       guard let operand else {
-        throw UsageError("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)")
+        throw CommandError.usage("trust \(action)", "\(name) is missing", hint: "write trust \(action) \(name)")
       }
       return operand
     }
@@ -39,19 +38,20 @@ enum TrustCommand {
       case "remove": return try remove(needed("FINGERPRINT"), from: store, console)
       default:
         let nearest = nearestName(to: action, in: ["add", "list", "show", "remove"])
-        throw UsageError(
+        throw CommandError.usage(
           quoted(action), "nothing that can be done with trust",
           hint: nearest.map { "did you mean \($0)?" } ?? "one of add, list, show, remove")
       }
     } catch let error as TrustStoreError {
-      throw CommandFailure("trust \(action)", "\(error)", hint: error.hint)
+      throw CommandError.failure("trust \(action)", "\(error)", hint: error.hint)
     }
   }
 
   private static func add(
     _ file: String, to store: TrustStore, _ arguments: Arguments, _ console: Console
   ) throws -> Int32 {
-    let input = try file == "-" ? readStandardInput() : Files.read(file, limit: CertificateInput.maximumSize)
+    let limit = CertificateInput.maximumSize
+    let input = try file == "-" ? Files.readStandardInput(limit: limit) : Files.read(file, limit: limit)
     let docTypes = arguments.values("--doc-type")
     let additions = try store.add(
       input, to: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
@@ -70,17 +70,6 @@ enum TrustCommand {
       }
     }
     return 0
-  }
-
-  private static func readStandardInput() throws(SystemError) -> [UInt8] {
-    var result: [UInt8] = []
-    while let part = try Descriptor.readStandardInput(upTo: 65_536), !part.isEmpty {
-      result += part
-      guard result.count <= CertificateInput.maximumSize else {
-        throw SystemError("read", code: SystemError.tooLarge, subject: "standard input")
-      }
-    }
-    return result
   }
 
   private static func list(_ store: TrustStore, _ arguments: Arguments, _ console: Console) -> Int32 {

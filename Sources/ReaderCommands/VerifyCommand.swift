@@ -2,13 +2,12 @@ import Appliance
 import Bytes
 import CBOR
 import CivilTime
+import Commands
 import Crypto
-import Kernel
 import Mdoc
 import MdocVerification
 import Trust
 import TrustStore
-import Commands
 
 /// `verify FILE`: the verdict on a recorded response, with every finding.
 enum VerifyCommand {
@@ -37,7 +36,7 @@ enum VerifyCommand {
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let file = arguments.operands.first else {
-      throw UsageError("verify", "the file is missing", hint: "write verify FILE --transcript FILE")
+      throw CommandError.usage("verify", "the file is missing", hint: "write verify FILE --transcript FILE")
     }
     let input = try InspectionInput.read(file)
     var notes = ["response taken from \(input.form.rawValue)"]
@@ -69,7 +68,7 @@ enum VerifyCommand {
     return verdict.isVerified ? 0 : 1
   }
 
-  private static func makeVerifier(_ arguments: Arguments, _ notes: inout [String]) throws(UsageError) -> Verifier {
+  private static func makeVerifier(_ arguments: Arguments, _ notes: inout [String]) throws(CommandError) -> Verifier {
     var anchors: [TrustAnchor] = []
     for path in arguments.values("--anchor") {
       anchors += try readCertificates(path, "--anchor").map { TrustAnchor($0, source: path) }
@@ -79,9 +78,10 @@ enum VerifyCommand {
     if let folder = arguments["--trust"] {
       let contents = TrustStore(folder: folder).load()
       switch contents.state {
-      case .missing: throw UsageError("--trust \(quoted(folder))", "no such folder", hint: "trust add FILE makes one")
+      case .missing:
+        throw CommandError.usage("--trust \(quoted(folder))", "no such folder", hint: "trust add FILE makes one")
       case .unreadable(let error):
-        throw UsageError("--trust \(quoted(folder))", error.reason, hint: "check the folder's owner and mode")
+        throw CommandError.usage("--trust \(quoted(folder))", error.reason, hint: "check the folder's owner and mode")
       case .empty, .loaded: break
       }
       anchors += contents.anchors
@@ -94,7 +94,7 @@ enum VerifyCommand {
     return Verifier(anchors: anchors, trustedSigners: signers, policy: try readPolicy(arguments))
   }
 
-  private static func readPolicy(_ arguments: Arguments) throws(UsageError) -> VerificationPolicy {
+  private static func readPolicy(_ arguments: Arguments) throws(CommandError) -> VerificationPolicy {
     var policy = VerificationPolicy()
     policy.signerRevocation = try arguments.choice("--signer-revocation") ?? policy.signerRevocation
     policy.documentStatus = try arguments.choice("--document-status") ?? policy.documentStatus
@@ -104,65 +104,56 @@ enum VerifyCommand {
     return policy
   }
 
-  private static func readTranscript(_ arguments: Arguments) throws(UsageError) -> SessionTranscript {
+  private static func readTranscript(_ arguments: Arguments) throws(CommandError) -> SessionTranscript {
     guard let operand = arguments["--transcript"] else {
-      throw UsageError(
+      throw CommandError.usage(
         "--transcript", "missing", hint: "give the SessionTranscript: without it nobody can tell a copy of a response")
     }
     let input = try InspectionInput.read(fileOrText: operand)
     do throws(CBORError) {
       return try SessionTranscript(encoded: input.bytes[...])
     } catch {
-      throw UsageError(
+      throw CommandError.usage(
         "--transcript \(quoted(operand))", "no SessionTranscript: \(error.disclosedDescription)",
         hint: "it is an array of three: engagement, reader key, handover")
     }
   }
 
-  private static func readRequest(_ path: String) throws(UsageError) -> [ItemsRequest] {
+  private static func readRequest(_ path: String) throws(CommandError) -> [ItemsRequest] {
     let input = try InspectionInput.read(path)
     do throws(DeviceRequest.Violation) {
       return try DeviceRequest(input.bytes).documents.map(\.itemsRequest)
     } catch {
-      throw UsageError(
+      throw CommandError.usage(
         "--request \(quoted(path))", "no DeviceRequest: \(error.disclosedDescription)",
         hint: "inspect \(quoted(path)) tells what it is")
     }
   }
 
-  private static func readKey(_ path: String) throws(UsageError) -> PrivateKey {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try Files.read(path, limit: 65_536)
-    } catch {
-      throw UsageError("--reader-key \(quoted(path))", error.reason, hint: "check the path and its permissions")
-    }
+  private static func readKey(_ path: String) throws(CommandError) -> PrivateKey {
+    let bytes = try InspectionInput.contents(of: path, limit: 65_536, option: "--reader-key")
     do throws(CryptoError) {
       return try PrivateKey(pem: String(decoding: bytes, as: UTF8.self))
     } catch {
-      throw UsageError(
+      throw CommandError.usage(
         "--reader-key \(quoted(path))", "no private key in PEM form", hint: "give the key unencrypted, as PKCS #8 PEM")
     }
   }
 
-  private static func readCertificates(_ path: String, _ option: String) throws(UsageError) -> [Certificate] {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try Files.read(path, limit: CertificateInput.maximumSize)
-    } catch {
-      throw UsageError("\(option) \(quoted(path))", error.reason, hint: "check the path and its permissions")
-    }
+  private static func readCertificates(_ path: String, _ option: String) throws(CommandError) -> [Certificate] {
+    let bytes = try InspectionInput.contents(of: path, limit: CertificateInput.maximumSize, option: option)
     do throws(CertificateInput.Violation) {
       return try CertificateInput.certificates(in: bytes)
     } catch {
-      throw UsageError("\(option) \(quoted(path))", "\(error)", hint: "give a certificate as PEM, DER or base64")
+      throw CommandError.usage(
+        "\(option) \(quoted(path))", "\(error)", hint: "give a certificate as PEM, DER or base64")
     }
   }
 
-  private static func readTime(_ arguments: Arguments) throws(UsageError) -> UnixTime {
+  private static func readTime(_ arguments: Arguments) throws(CommandError) -> UnixTime {
     guard let text = arguments["--now"] else { return .wallClock() }
     guard let time = DateTime(text) else {
-      throw UsageError("--now \(quoted(text))", "no time", hint: "write it like 2026-06-01T12:00:00Z")
+      throw CommandError.usage("--now \(quoted(text))", "no time", hint: "write it like 2026-06-01T12:00:00Z")
     }
     return time.instant
   }

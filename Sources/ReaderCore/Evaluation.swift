@@ -1,14 +1,15 @@
 import Crypto
 import Mdoc
-import MdocSession
 
 /// An answer to be verified and judged, with everything the verification needs. Personal data: used once, then gone.
 package struct Evaluation: Sendable {
   /// The decrypted DeviceResponse.
   package let response: [UInt8]
+  /// Of this session: what device authentication is bound to.
   package let transcript: SessionTranscript
   /// For device authentication by MAC.
   package let readerKey: PrivateKey?
+  /// What was asked for; the rest is dropped.
   package let requested: [ItemsRequest]
 }
 
@@ -22,7 +23,9 @@ package struct Assessment: Sendable {
   /// Of the document that decided; of the first returned one when none did.
   package let docType: String?
   package let issuingCountry: String?
+  /// How long the verification took.
   package let verifying: Duration
+  /// How long the site's policy took.
   package let deciding: Duration
 
   package init(

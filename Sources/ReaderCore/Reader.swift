@@ -1,3 +1,4 @@
+import Bluetooth
 import Bytes
 import Crypto
 import Mdoc
@@ -6,7 +7,7 @@ import Panel
 
 /// The reader's top state machine: one transaction at a time, from a code to a signal and back to ready.
 ///
-///     ready -> engaging -> requesting -> awaitingResponse -> deciding -> signalling -> ready
+///     ready -> engaging -> exchanging -> deciding -> signalling -> ready
 ///
 /// No camera, radio, clock or file: what happens comes in, what to do comes out. Whatever a phone does, the machine
 /// comes back to ready by itself: each phase has a deadline, and the relay follows a granted decision only.
@@ -25,9 +26,9 @@ package struct Reader: ~Copyable {
     case link(LinkID, LinkEvent)
     /// The answer to `evaluate`.
     case assessed(Assessment)
-    /// A device or a condition the reader cannot serve without failed, or is well again.
-    case fault(String)
-    case faultCleared(String)
+    case fault(Fault)
+    /// What was wrong is well again.
+    case faultCleared(Fault)
     /// The deadline of `wake` may have come.
     case tick
     /// The service ends.
@@ -81,7 +82,9 @@ package struct Reader: ~Copyable {
     case stopped
   }
 
+  /// What a site wants of the machine.
   package struct Settings: Sendable {
+    /// One for each document that would do.
     package var requests: [ItemsRequest]
     package var timeouts: ReaderTimeouts
     /// Largest message of a wallet in bytes.
@@ -105,10 +108,9 @@ package struct Reader: ~Copyable {
   private let makeKey: (Curve) throws(CryptoError) -> PrivateKey
   private var phase = Phase.idle
   private var outputs: [Output] = []
-  private var faults: [String] = []
+  private var faults: Set<Fault> = []
   private var count: UInt64 = 0
   private var seen = SeenCodes()
-  private var deadline: Instant?
 
   package init(settings: Settings, makeKey: @escaping (Curve) throws(CryptoError) -> PrivateKey) {
     self.settings = settings
@@ -128,8 +130,8 @@ package struct Reader: ~Copyable {
   package mutating func handle(_ input: Input, at now: Instant) {
     assert(outputs.isEmpty, "outputs of the input before were not drained")
     switch input {
-    case .fault(let name): return raise(name)
-    case .faultCleared(let name): return clear(name)
+    case .fault(let fault): return raise(fault)
+    case .faultCleared(let fault): return clear(fault)
     case .stop: return stop(at: now)
     default: break
     }
@@ -153,29 +155,28 @@ package struct Reader: ~Copyable {
   // MARK: Ready
 
   private mutating func becomeReady() {
-    deadline = nil
     if faults.isEmpty {
       phase = .ready
       outputs.append(.show(.ready))
       outputs.append(.ready)
     } else {
       phase = .idle
-      outputs.append(.show(.fault))
+      outputs.append(.show(faults.contains(.clockUntrusted) ? .clockUntrusted : .fault))
     }
   }
 
-  private mutating func raise(_ name: String) {
-    guard !faults.contains(name) else { return }
-    faults.append(name)
+  private mutating func raise(_ fault: Fault) {
+    guard faults.insert(fault).inserted else { return }
+    switch phase {
+    case .idle, .ready: becomeReady()
     // A transaction under way ends by its own deadlines; the fault is shown when it is over.
-    if case .ready = phase { becomeReady() }
-    if case .idle = phase { outputs.append(.show(.fault)) }
+    default: break
+    }
   }
 
-  private mutating func clear(_ name: String) {
-    guard let place = faults.firstIndex(of: name) else { return }
-    faults.remove(at: place)
-    if faults.isEmpty, case .idle = phase { becomeReady() }
+  private mutating func clear(_ fault: Fault) {
+    guard faults.remove(fault) != nil else { return }
+    if case .idle = phase { becomeReady() }
   }
 
   private mutating func stop(at now: Instant) {
@@ -185,12 +186,12 @@ package struct Reader: ~Copyable {
     case .exchanging(let transaction, let link):
       transaction.cancel(at: now)
       for message in transaction.takeMessages() { outputs.append(.send(link, message)) }
-      report(transaction.failed("stopped"))
-    case .engaging(let transaction), .deciding(let transaction): report(transaction.failed("stopped"))
+      outputs.append(.report(transaction.failed("stopped")))
+    case .engaging(let transaction), .deciding(let transaction):
+      outputs.append(.report(transaction.failed("stopped")))
     default: break
     }
     phase = .stopped
-    deadline = nil
     outputs.append(.closeRadio)
     outputs.append(.show(.off))
   }
@@ -202,14 +203,12 @@ package struct Reader: ~Copyable {
     // A code is for one session; it may stay in the picture for a while after it.
     guard !seen.contains(fingerprint) else { return }
     let engagement: DeviceEngagement
-    do {
-      let uri = try EngagementURI(content: content)
-      engagement = try DeviceEngagement(uri.engagement)
-      _ = try engagement.requiredBluetooth()
-    } catch {
+    switch ScannedCode(content) {
+    case .usable(let usable): engagement = usable
+    case .refused(let reason, _):
       seen.insert(fingerprint)
       phase = .ready
-      outputs.append(.codeRefused(Reader.code(of: error)))
+      outputs.append(.codeRefused(reason))
       if Reader.isMeantForUs(content) { signal(.incomplete, at: now) }
       return
     }
@@ -226,16 +225,8 @@ package struct Reader: ~Copyable {
     }
     outputs.append(.show(.reading))
     outputs.append(.openRadio(transaction.plan))
-    setDeadline(transaction.deadline)
+    wake(at: transaction.deadline)
     phase = .engaging(transaction)
-  }
-
-  private static func code(of error: any Error) -> String {
-    switch error {
-    case let violation as EngagementURI.Violation: violation.code
-    case let violation as DeviceEngagement.Violation: violation.code
-    default: "engagementMalformed"
-    }
   }
 
   /// Whether a code that cannot be used was at least shown to a reader: other codes in sight are nobody's business.
@@ -252,16 +243,16 @@ package struct Reader: ~Copyable {
       transaction.linkStarted(facts, at: now)
       outputs.append(.keep(link))
       for message in transaction.takeMessages() { outputs.append(.send(link, message)) }
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .exchanging(transaction, link)
     case .link(_, .ended(let reason)):
       transaction.lastLinkFailure = reason
       phase = .engaging(transaction)
     case .tick where transaction.isOverdue(at: now):
       outputs.append(.closeRadio)
-      fail(transaction, transaction.lastLinkFailure ?? "peerNotFound", at: now)
+      fail(transaction, transaction.lastLinkFailure ?? LinkFailure.peerNotFound.code, at: now)
     case .tick:
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .engaging(transaction)
     default:
       phase = .engaging(transaction)
@@ -281,13 +272,12 @@ package struct Reader: ~Copyable {
       outputs.append(.finish(link))
       outputs.append(.show(.processing))
       outputs.append(.evaluate(evaluation))
-      deadline = nil
       phase = .deciding(transaction)
     } else if let failure = transaction.failure {
       outputs.append(.finish(link))
       fail(transaction, failure, at: now)
     } else {
-      setDeadline(transaction.deadline)
+      wake(at: transaction.deadline)
       phase = .exchanging(transaction, link)
     }
   }
@@ -297,24 +287,21 @@ package struct Reader: ~Copyable {
       phase = .deciding(transaction)
       return
     }
-    let transactionReport = transaction.assessed(assessment)
-    report(transactionReport)
+    outputs.append(.report(transaction.assessed(assessment)))
     signal(assessment.isGranted ? .granted : .denied, at: now)
   }
 
   private mutating func fail(_ transaction: Transaction, _ reason: String, at now: Instant) {
-    report(transaction.failed(reason))
+    outputs.append(.report(transaction.failed(reason)))
     signal(.incomplete, at: now)
   }
-
-  private mutating func report(_ report: TransactionReport) { outputs.append(.report(report)) }
 
   // MARK: A signal
 
   private mutating func signal(_ signal: Signal, at now: Instant) {
     outputs.append(.show(signal))
     let end = now + (signal == .incomplete ? min(settings.display, .seconds(1)) : settings.display)
-    setDeadline(end)
+    wake(at: end)
     phase = .signalling(until: end)
   }
 
@@ -323,27 +310,24 @@ package struct Reader: ~Copyable {
       outputs.append(.closeRadio)
       becomeReady()
     } else {
-      if case .tick = input { setDeadline(end) }
+      if case .tick = input { wake(at: end) }
       phase = .signalling(until: end)
     }
   }
 
-  private mutating func setDeadline(_ instant: Instant) {
-    deadline = instant
-    outputs.append(.wake(at: instant))
-  }
+  private mutating func wake(at instant: Instant) { outputs.append(.wake(at: instant)) }
 }
 
 /// What to be on the radio for one wallet.
 package struct RadioPlan: Equatable, Sendable {
-  /// Advertise this service and serve it: mdoc central client mode. 16 bytes.
-  package let advertise: [UInt8]?
+  /// Advertise this service and serve it: mdoc central client mode.
+  package let advertise: UUID128?
   /// The value of Ident while advertising. 16 bytes.
   package let ident: [UInt8]
-  /// Discover this service and use it: mdoc peripheral server mode. 16 bytes.
-  package let discover: [UInt8]?
+  /// Discover this service and use it: mdoc peripheral server mode.
+  package let discover: UUID128?
 
-  package init(advertise: [UInt8]?, ident: [UInt8], discover: [UInt8]?) {
+  package init(advertise: UUID128?, ident: [UInt8], discover: UUID128?) {
     self.advertise = advertise
     self.ident = ident
     self.discover = discover

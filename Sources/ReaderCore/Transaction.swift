@@ -1,3 +1,4 @@
+import Bluetooth
 import Bytes
 import Crypto
 import Mdoc
@@ -46,8 +47,8 @@ final class Transaction {
     self.settings = settings
     self.fingerprint = fingerprint
     plan = RadioPlan(
-      advertise: bluetooth.centralClient?.bytes, ident: engagement.bleIdent,
-      discover: bluetooth.peripheralServer?.uuid.bytes)
+      advertise: bluetooth.centralClient.flatMap { UUID128($0.bytes) }, ident: engagement.bleIdent,
+      discover: (bluetooth.peripheralServer?.uuid).flatMap { UUID128($0.bytes) })
     report = TransactionReport(number: number)
     report.record(.scan, from: capturedAt, to: now)
     decodedAt = now
@@ -104,7 +105,7 @@ final class Transaction {
   func tick(at now: Instant) {
     if isOverdue(at: now) {
       feed(.cancel, at: now)
-      failure = "timeout"
+      failure = SessionFailure.timeout.code
     } else {
       feed(.tick, at: now)
     }

@@ -1,7 +1,8 @@
-import Mdoc
+import Bluetooth
 
 /// What happened in one transaction, fit for logs: reason codes, times and sizes, never an element value or a key.
 package struct TransactionReport: Equatable, Sendable {
+  /// How it ended; the raw value is the stable name.
   package enum Outcome: String, Sendable {
     case granted
     /// The site or a check said no.
@@ -35,12 +36,15 @@ package struct TransactionReport: Equatable, Sendable {
   package var reasons: [String] = []
   /// What was found without costing anything: warnings, dropped elements, information.
   package var remarks: [String] = []
+  /// Of the document that decided; of the first returned one when none did.
   package var docType: String?
   /// countryName of the signer certificate; nil unless the document is verified.
   package var issuingCountry: String?
+  /// Nil when no link started.
   package var link: LinkFacts?
   /// Size of the DeviceResponse in bytes.
   package var responseSize: Int?
+  /// Where the time went.
   package private(set) var spans: [Span: Duration] = [:]
 
   package init(number: UInt64) {
@@ -57,19 +61,13 @@ package struct TransactionReport: Equatable, Sendable {
 
 /// The link that carried a transaction.
 package struct LinkFacts: Equatable, Sendable {
-  /// The mdoc mode, named from the wallet's point of view.
-  package enum Mode: String, Sendable {
-    case centralClient
-    case peripheralServer
-  }
-
-  package let mode: Mode
+  package let mode: MdocMode
   /// ATT MTU in bytes, as negotiated.
   package let mtu: Int
   /// ATT requests and responses from link-up to State start.
   package let roundTrips: Int
 
-  package init(mode: Mode, mtu: Int, roundTrips: Int) {
+  package init(mode: MdocMode, mtu: Int, roundTrips: Int) {
     self.mode = mode
     self.mtu = mtu
     self.roundTrips = roundTrips

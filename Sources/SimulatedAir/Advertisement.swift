@@ -1,3 +1,4 @@
+import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
@@ -14,10 +15,10 @@ package final class Advertisement {
   private var watch: EventLoop.Watch?
   private var pause: EventLoop.Timer?
 
-  /// Advertises a service (16 bytes, first byte first) until `stop`. Each link that comes is handed to `handler`,
+  /// Advertises a service until `stop`. Each link that comes is handed to `handler`,
   /// which starts and keeps it.
   package init(
-    of uuid: [UInt8], in folder: String, on loop: EventLoop, handler: @escaping (AirConnection) -> Void
+    of uuid: UUID128, in folder: String, on loop: EventLoop, handler: @escaping (AirConnection) -> Void
   ) throws(AirError) {
     let name = try AirName(folder: folder, uuid: uuid)
     address = .random()

@@ -10,6 +10,7 @@ package final class AirConnection {
   /// The largest record: an attribute value of 512 bytes with an ATT header of at most 5.
   package static let maximumRecord = 517
 
+  /// What happens on the link.
   package enum Event: Equatable, Sendable {
     /// One record, 1 to 517 bytes.
     case received([UInt8])
@@ -19,6 +20,7 @@ package final class AirConnection {
     case closed(CloseReason)
   }
 
+  /// Why the link is gone.
   package enum CloseReason: Equatable, Sendable {
     case byPeer
     /// The peer sent a record of this many bytes. Ours is closed.
@@ -119,10 +121,10 @@ package final class AirConnection {
   }
 
   private func readRecords() {
-    for _ in 0..<Self.recordsPerTurn {
+    for _ in 0..<AirConnection.recordsPerTurn {
       guard isOpen else { return }
       var length = 0
-      let record = [UInt8](unsafeUninitializedCapacity: Self.maximumRecord) { buffer, count in
+      let record = [UInt8](unsafeUninitializedCapacity: AirConnection.maximumRecord) { buffer, count in
         // The array's own storage; the true length may be larger than what was put there.
         length = linux_receive_record(raw, buffer.baseAddress, buffer.count)
         count = max(0, min(length, buffer.count))
@@ -136,7 +138,7 @@ package final class AirConnection {
         case EAGAIN: return
         default: return end(.failed(.last("recv", "simulated link")))
         }
-      case ...Self.maximumRecord: handler?(.received(record))
+      case ...AirConnection.maximumRecord: handler?(.received(record))
       default: return end(.recordTooLong(length))
       }
     }

@@ -1,10 +1,11 @@
-package import Bluetooth
+import Bluetooth
 import Kernel
 
 /// A simulated connection that carries messages: a socket of PDUs, the GATT engine, and the engine's deadline.
 ///
 /// It belongs to the thread of its loop. After `finished` nothing more comes, and the socket is closed.
 package final class AirLink {
+  /// What happens on the link.
   package enum Event: Equatable, Sendable {
     case started(GATTLink.Start)
     case message([UInt8])
@@ -15,7 +16,23 @@ package final class AirLink {
     case finished(GATTLink.End)
   }
 
+  /// What becomes of a PDU on its way through the link.
+  package enum Passage: Sendable {
+    case passes
+    /// The side it is for never sees it.
+    case isLost
+    /// The link is gone in its place.
+    case endsLink
+  }
+
+  /// Seen from this side.
+  package enum Direction: Sendable {
+    case incoming
+    case outgoing
+  }
+
   private let connection: AirConnection
+  private let passage: (Direction, [UInt8]) -> Passage
   private var engine: GATTLink
   private var timer: EventLoop.Timer?
   private var handler: ((Event) -> Void)?
@@ -25,8 +42,14 @@ package final class AirLink {
   /// Takes over a connection for an engine that is not connected yet. Nothing happens before `start`.
   ///
   /// The engine's limits should have no `linger`: closing this socket delivers what was sent.
-  package init(_ connection: AirConnection, engine: GATTLink, on loop: EventLoop) {
+  ///
+  /// - Parameter passage: decides about each PDU; for a counterpart that misbehaves on purpose.
+  package init(
+    _ connection: AirConnection, engine: GATTLink, on loop: EventLoop,
+    passage: @escaping (Direction, [UInt8]) -> Passage = { _, _ in .passes }
+  ) {
     self.connection = connection
+    self.passage = passage
     self.engine = engine
     timer = loop.timer("link") { [weak self] in self?.feed(.tick) }
   }
@@ -58,7 +81,12 @@ package final class AirLink {
 
   private func handle(_ event: AirConnection.Event) {
     switch event {
-    case .received(let record): feed(.received(record[...]))
+    case .received(let record):
+      switch passage(.incoming, record) {
+      case .passes: feed(.received(record[...]))
+      case .isLost: break
+      case .endsLink: lose()
+      }
     case .writable: drain()
     case .closed(.byPeer), .closed(.failed): feed(.disconnected)
     // More than an attribute value can hold: no PDU of this protocol.
@@ -81,20 +109,32 @@ package final class AirLink {
       guard connection.send(record) else { return }
       refused = nil
     }
-    while let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
+    while handler != nil, let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
       switch output {
-      case .transmit(let record):
-        if !connection.send(record) { refused = record }
+      case .transmit(let record): transmit(record)
       case .started(let facts): handler?(.started(facts))
       case .message(let message): handler?(.message(message))
       case .messageProgress(let count): handler?(.progress(count))
       case .messageSent: handler?(.sent)
       case .wake(let instant): timer?.set(at: instant)
-      case .finished(let end):
-        let handler = self.handler
-        close()
-        handler?(.finished(end))
+      case .finished(let end): finish(end)
       }
     }
+  }
+
+  private func transmit(_ record: [UInt8]) {
+    switch passage(.outgoing, record) {
+    case .passes: if !connection.send(record) { refused = record }
+    case .isLost: break
+    case .endsLink: lose()
+    }
+  }
+
+  private func lose() { finish(.failed(.linkLost)) }
+
+  private func finish(_ end: GATTLink.End) {
+    let handler = self.handler
+    close()
+    handler?(.finished(end))
   }
 }

@@ -1,8 +1,10 @@
+import Bluetooth
 internal import CLinux
 import Kernel
 
 /// The random address of one advertisement: 48 bits, fresh each time, as a phone's is.
 package struct AirAddress: Hashable, Sendable, CustomStringConvertible {
+  /// 48 bits.
   package let value: UInt64
 
   /// A fresh one.
@@ -31,8 +33,6 @@ private func isLowerHex(_ byte: UInt8) -> Bool {
 
 /// Why something does not get on the air.
 package enum AirError: Error, Equatable, Sendable {
-  /// A service UUID has 16 bytes.
-  case invalidUUID(byteCount: Int)
   /// A socket's path does not fit its address: choose a folder with a shorter path.
   case pathTooLong(String, byteCount: Int, limit: Int)
   case system(SystemError)
@@ -41,7 +41,6 @@ package enum AirError: Error, Equatable, Sendable {
 extension AirError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .invalidUUID(let count): "service UUID of \(count) bytes instead of 16"
     case .pathTooLong(let path, let count, let limit):
       "\(path): \(count) bytes, but a socket's path has at most \(limit): use a folder with a shorter path"
     case .system(let error): error.description
@@ -55,15 +54,9 @@ struct AirName {
   /// With its dashes and the dot: what all advertisements of this service begin with.
   let prefix: String
 
-  init(folder: String, uuid: [UInt8]) throws(AirError) {
-    guard uuid.count == 16 else { throw .invalidUUID(byteCount: uuid.count) }
-    var text = ""
-    for (index, byte) in uuid.enumerated() {
-      if [4, 6, 8, 10].contains(index) { text += "-" }
-      text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
+  init(folder: String, uuid: UUID128) throws(AirError) {
     self.folder = folder
-    prefix = text + "."
+    prefix = "\(uuid)."
     let path = path(of: .random())
     guard path.utf8.count <= linux_unix_path_capacity() else {
       throw .pathTooLong(path, byteCount: path.utf8.count, limit: linux_unix_path_capacity())

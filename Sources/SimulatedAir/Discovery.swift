@@ -1,9 +1,11 @@
+import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
 
 /// Looks for a service on the simulated air and connects to each advertisement of it, once.
 package final class Discovery {
+  /// What is found.
   package enum Event {
     /// A link to an advertisement; the handler starts and keeps it, or closes it.
     case connected(AirAddress, AirConnection)
@@ -32,10 +34,10 @@ package final class Discovery {
   private var watch: FolderWatch?
   private var timer: EventLoop.Timer?
 
-  /// Looks for a service (16 bytes, first byte first) until `stop`; what is there already is found in the loop's
+  /// Looks for a service until `stop`; what is there already is found in the loop's
   /// next turn. Advertisements of `own` addresses are not looked at: one reader may be on both sides.
   package init(
-    of uuid: [UInt8], in folder: String, except own: Set<AirAddress> = [], on loop: EventLoop,
+    of uuid: UUID128, in folder: String, except own: Set<AirAddress> = [], on loop: EventLoop,
     handler: @escaping (Event) -> Void
   ) throws(AirError) {
     name = try AirName(folder: folder, uuid: uuid)
@@ -116,9 +118,9 @@ package final class Discovery {
         let mayPass = error.code == ECONNREFUSED || error.code == EAGAIN
         if error.code == ENOENT {
           states[address] = nil
-        } else if mayPass && failures + 1 < Self.attempts {
+        } else if mayPass && failures + 1 < Discovery.attempts {
           states[address] = .waiting(failures: failures + 1)
-          if timer?.deadline == nil { timer?.set(after: Self.pause) }
+          if timer?.deadline == nil { timer?.set(after: Discovery.pause) }
         } else {
           states[address] = .skipped
           handler(.skipped(address, error))

@@ -1,4 +1,5 @@
 import Glibc
+import Kernel
 import Panel
 
 /// The panel of a board without lamps: one line of text for each change, on a descriptor.
@@ -43,13 +44,13 @@ struct TimeOfDay {
   let millisecond: Int
 
   static var now: TimeOfDay {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    let now = WallClock.now()
+    var seconds = time_t(now.seconds)
     var local = tm()
-    localtime_r(&time.tv_sec, &local)
+    localtime_r(&seconds, &local)
     return TimeOfDay(
       hour: Int(local.tm_hour), minute: Int(local.tm_min), second: Int(local.tm_sec),
-      millisecond: time.tv_nsec / 1_000_000)
+      millisecond: Int(now.nanoseconds / 1_000_000))
   }
 
   var text: String {

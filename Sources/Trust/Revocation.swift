@@ -27,6 +27,7 @@ package final class RevocationLists: Sendable {
 
   package init(_ lists: [CertificateRevocationList]) { self.lists = lists }
 
+  /// What the authentic lists of a root say about one of its signers.
   package func answer(for signer: Certificate, under anchor: TrustAnchor, at now: UnixTime) -> RevocationAnswer {
     var answer = RevocationAnswer.unknown
     for index in lists.indices where isAuthentic(index, for: anchor) {

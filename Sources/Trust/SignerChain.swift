@@ -19,6 +19,7 @@ package enum ChainReason: Hashable, Sendable {
   case selfSignedSigner
 }
 
+/// One result of part D and what it costs.
 package struct ChainFinding: Hashable, Sendable {
   package let reason: ChainReason
   /// Whether the signer is untrusted because of it; otherwise it is a warning.
@@ -39,6 +40,7 @@ package struct ChainVerdict: Sendable {
   /// Whether the signer itself is configured as trusted.
   package let isTrustedSigner: Bool
 
+  /// Whether nothing hard was found.
   package var isTrusted: Bool { !findings.contains { $0.isHard } }
 }
 
@@ -54,11 +56,13 @@ package enum RevocationDemand: Sendable {
 
 /// What is asked of a signer beyond its own bytes.
 package struct ChainRequirements: Sendable {
+  /// Of the document that the signer signed.
   package var docType: String
   /// The extended key usage a signer of this doc type must have; nil asks for none.
   package var keyPurpose: OID?
   /// Whether the soft details of the signer profile are failures.
   package var isStrict = false
+  /// What a missing answer about revocation costs.
   package var revocation = RevocationDemand.ignore
 
   package init(
@@ -91,6 +95,7 @@ package struct SignerAssessment: Sendable {
     }
   }
 
+  /// The signer.
   package let certificate: Certificate
   /// Whether the certificate, byte for byte, is in the list of trusted signers.
   package let isTrustedSigner: Bool

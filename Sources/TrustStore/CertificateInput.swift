@@ -6,6 +6,7 @@ package enum CertificateInput {
   /// Longest input looked at, in bytes: some hundred certificates with text.
   package static let maximumSize = 1 << 20
 
+  /// Why an input gives no certificates.
   package enum Violation: Error, Equatable, Sendable {
     case tooLarge
     /// Nothing in it is a certificate; `labels` are the PEM blocks that there are instead.
@@ -45,7 +46,7 @@ package enum CertificateInput {
   private static let beginLine = Array("-----BEGIN ".utf8)
 
   /// Where the first PEM block begins, when there is one.
-  static func beginOfPEM(in bytes: [UInt8]) -> Int? {
+  package static func beginOfPEM(in bytes: [UInt8]) -> Int? {
     var rest = bytes[...]
     while let place = rest.firstIndex(of: UInt8(ascii: "-")) {
       if rest[place...].starts(with: beginLine) { return place }
@@ -54,8 +55,9 @@ package enum CertificateInput {
     return nil
   }
 
-  /// A SEQUENCE with a long length; "0" is also a base64 digit, but what follows is none.
-  private static func isDER(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[0] == 0x30 && bytes[1] >= 0x80 }
+  /// Whether bytes begin as a certificate does, with a SEQUENCE of a long length. "0" is also a base64 digit, but what
+  /// follows is none; and in CBOR these two bytes would be the whole item.
+  package static func isDER(_ bytes: [UInt8]) -> Bool { bytes.count > 2 && bytes[0] == 0x30 && bytes[1] >= 0x80 }
 
   /// The bytes of base64 with white space anywhere, with or without its padding.
   private static func pastedBase64(_ input: [UInt8]) -> [UInt8]? {

@@ -4,6 +4,7 @@ import Trust
 
 /// A file of the store that could not be used.
 package struct StoreProblem: Equatable, Sendable {
+  /// Why a file could not be used.
   package enum Reason: Error, Equatable, Sendable {
     case system(SystemError)
     case tooLarge
@@ -55,6 +56,7 @@ extension StoreProblem: CustomStringConvertible {
 
 /// What a store holds at one moment.
 package struct StoreContents: Sendable {
+  /// What became of the folder as a whole.
   package enum State: Equatable, Sendable {
     /// There is no such folder.
     case missing
@@ -67,6 +69,7 @@ package struct StoreContents: Sendable {
   package internal(set) var state = State.loaded
   /// Sorted by list and file name. The same certificate in a second file is not listed again.
   package private(set) var certificates: [StoredCertificate] = []
+  /// Files that could not be used.
   package internal(set) var problems: [StoreProblem] = []
   private var fingerprints: Set<String> = []
 
@@ -81,6 +84,7 @@ package struct StoreContents: Sendable {
     }
   }
 
+  /// Document signers that are trusted themselves, for the verification.
   package var trustedSigners: [Certificate] { certificates.filter { $0.list == .signers }.map(\.certificate) }
 }
 

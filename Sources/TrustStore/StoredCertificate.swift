@@ -39,6 +39,7 @@ package struct StoredCertificate: Sendable {
     }
   }
 
+  /// Where an instant lies in its time.
   package enum Validity: Equatable, Sendable {
     case notYet(from: UnixTime)
     /// Whole days until it ends: 0 on its last day.
@@ -47,6 +48,7 @@ package struct StoredCertificate: Sendable {
     case expired(days: Int)
   }
 
+  /// Both of its dates count as valid.
   package func validity(at now: UnixTime) -> Validity {
     if now < certificate.notBefore { return .notYet(from: certificate.notBefore) }
     if now > certificate.notAfter { return .expired(days: days(from: certificate.notAfter, to: now)) }

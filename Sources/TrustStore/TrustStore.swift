@@ -53,6 +53,7 @@ package struct TrustStore: Sendable {
 
   /// What became of a certificate that was added.
   package struct Addition: Sendable {
+    /// What was written for it, if anything.
     package enum Outcome: Sendable {
       case added
       /// It was there before, and nothing was written.
@@ -98,7 +99,7 @@ package struct TrustStore: Sendable {
       // One copied in by hand keeps its file name.
       let named = StoredCertificate(certificate, list: list, docTypes: docTypes, file: before?.file)
       do throws(SystemError) {
-        try AtomicFile.write(Array(named.fileText.utf8), to: folder + "/" + named.file)
+        try AtomicFile.write(named.fileText.utf8, to: folder + "/" + named.file)
       } catch {
         throw .system(error)
       }

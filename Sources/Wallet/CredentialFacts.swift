@@ -1,4 +1,3 @@
-import Bytes
 import CBOR
 import COSE
 import Crypto
@@ -53,13 +52,13 @@ struct CredentialFacts {
         space.name,
         .object(space.items.map { .init($0.identifier, .string(describe($0, showsValues: showsValues))) }))
     }
-    return .object([
-      .init("file", .string(file)), .init("docType", .string(docType)),
-      .init("validFrom", (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null),
-      .init("validUntil", (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null),
-      .init("curve", .string(stored.credential.deviceKey.curve.rawValue)),
-      .init("auth", .string(stored.method.rawValue)), .init("nameSpaces", .object(spaces)),
-    ])
+    return [
+      "file": .string(file), "docType": .string(docType),
+      "validFrom": (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null,
+      "validUntil": (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null,
+      "curve": .string(stored.credential.deviceKey.curve.rawValue), "auth": .string(stored.method.rawValue),
+      "nameSpaces": .object(spaces),
+    ]
   }
 
   private func describe(_ item: Credential.Item, showsValues: Bool) -> String {

@@ -34,6 +34,7 @@ package struct CredentialStore: Sendable {
 
   /// What one file turned out to be.
   package struct Entry: Sendable {
+    /// The file's name in the folder.
     package let name: String
     package let content: Result<StoredCredential, Failure>
 

@@ -1,5 +1,4 @@
 import Bytes
-import CBOR
 import CivilTime
 import Commands
 import Crypto
@@ -36,18 +35,13 @@ struct DocumentOptions {
   private let country: String?
   private let template: TestIssue
 
-  /// Whether anything here was asked for, so that documents of a folder would not do.
-  static func areGiven(_ arguments: Arguments) -> Bool {
-    options.contains { arguments.has($0.name) && $0.name != "--now" }
-  }
-
-  init(_ arguments: Arguments, flaw extraFlaw: Flaw? = nil) throws(UsageError) {
+  init(_ arguments: Arguments, flaw extraFlaw: Flaw? = nil) throws(CommandError) {
     now = try DocumentOptions.instant(arguments)
     var kinds: [DocumentKind] = []
     for name in arguments.values("--type") {
       let kind = try Arguments.choice(name, of: DocumentKind.self, for: "--type")
       guard !kinds.contains(kind) else {
-        throw UsageError("--type \(name)", "given twice", hint: "a wallet has one document of each type")
+        throw CommandError.usage("--type \(name)", "given twice", hint: "a wallet has one document of each type")
       }
       kinds.append(kind)
     }
@@ -56,7 +50,7 @@ struct DocumentOptions {
     method = try DocumentOptions.method(arguments, for: curve)
     let givenFlaw = try arguments.choice("--flaw", of: Flaw.self)
     if let extraFlaw, let givenFlaw, extraFlaw != givenFlaw {
-      throw UsageError(
+      throw CommandError.usage(
         "--flaw \(givenFlaw.rawValue)", "--quirk \(extraFlaw.rawValue) is a flaw as well", hint: "give one of them")
     }
     flaw = givenFlaw ?? extraFlaw
@@ -86,7 +80,7 @@ struct DocumentOptions {
     if let authority {
       let rootCountry = authority.name.first { $0.type == .countryName }?.text ?? ""
       if let country, country != rootCountry {
-        throw UsageError(
+        throw CommandError.usage(
           "--country \(country)", "the issuer of this wallet is of \(rootCountry)",
           hint: "leave --country out, or use another --wallet folder")
       }
@@ -105,73 +99,80 @@ struct DocumentOptions {
     return (credentials, root)
   }
 
+  /// Writes the root that readers should trust, where that was asked for.
+  func writeAnchor(_ authority: IssuerAuthority) throws(SystemError) {
+    if let anchorPath { try AtomicFile.write(authority.pem.utf8, to: anchorPath) }
+  }
+
+  /// What a reader should find in these documents; nil when nothing is wrong with them.
+  var flawRemark: String? { flaw.map { "flaw \($0.rawValue): expect \($0.expectation)" } }
+
   // MARK: Single options
 
-  private static func instant(_ arguments: Arguments) throws(UsageError) -> UnixTime {
-    guard let text = arguments["--now"] else {
-      let clock = WallClock.now()
-      return UnixTime(seconds: clock.seconds)
-    }
+  private static func instant(_ arguments: Arguments) throws(CommandError) -> UnixTime {
+    guard let text = arguments["--now"] else { return UnixTime(seconds: WallClock.now().seconds) }
     guard let time = DateTime(text) else {
-      throw UsageError("--now \(quoted(text))", "no RFC 3339 instant", hint: "write it like 2026-06-01T12:00:00Z")
+      throw CommandError.usage(
+        "--now \(quoted(text))", "no RFC 3339 instant", hint: "write it like 2026-06-01T12:00:00Z")
     }
     return UnixTime(seconds: time.instant.seconds)
   }
 
-  private static func person(_ arguments: Arguments, on today: CalendarDate) throws(UsageError) -> TestPerson {
+  private static func person(_ arguments: Arguments, on today: CalendarDate) throws(CommandError) -> TestPerson {
     guard let text = arguments["--birth-date"] else {
       return TestPerson(age: try arguments.integer("--age", in: 0...120) ?? 34, on: today)
     }
     guard !arguments.has("--age") else {
-      throw UsageError("--age", "--birth-date says it already", hint: "give one of the two")
+      throw CommandError.usage("--age", "--birth-date says it already", hint: "give one of the two")
     }
     guard let date = CalendarDate(text), date <= today else {
-      throw UsageError("--birth-date \(quoted(text))", "no date up to today", hint: "write it like 1990-12-31")
+      throw CommandError.usage("--birth-date \(quoted(text))", "no date up to today", hint: "write it like 1990-12-31")
     }
     return TestPerson(birthDate: date)
   }
 
-  private static func country(_ arguments: Arguments) throws(UsageError) -> String? {
+  private static func country(_ arguments: Arguments) throws(CommandError) -> String? {
     guard let text = arguments["--country"] else { return nil }
     guard text.utf8.count == 2, text.utf8.allSatisfy((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains) else {
-      throw UsageError("--country \(quoted(text))", "not two capital letters", hint: "write an ISO 3166-1 alpha-2 code")
+      throw CommandError.usage(
+        "--country \(quoted(text))", "not two capital letters", hint: "write an ISO 3166-1 alpha-2 code")
     }
     return text
   }
 
   private static func method(
     _ arguments: Arguments, for curve: Curve
-  ) throws(UsageError) -> DeviceAuthenticationMethod {
+  ) throws(CommandError) -> DeviceAuthenticationMethod {
     guard let method = try arguments.choice("--auth", of: DeviceAuthenticationMethod.self) else {
       return curve.kind == .montgomery ? .mac : .signature
     }
     switch (method, curve.kind) {
     case (.signature, .montgomery):
-      throw UsageError(
+      throw CommandError.usage(
         "--auth signature", "a key on \(curve.rawValue) cannot sign", hint: "use --auth mac, or another --key")
     case (.mac, .edwards):
-      throw UsageError(
+      throw CommandError.usage(
         "--auth mac", "a key on \(curve.rawValue) cannot agree", hint: "use --auth signature, or another --key")
     default: return method
     }
   }
 
-  private static func issuerCurve(_ arguments: Arguments) throws(UsageError) -> Curve {
+  private static func issuerCurve(_ arguments: Arguments) throws(CommandError) -> Curve {
     let curve = try arguments.choice("--issuer-curve", of: Curve.self) ?? .p256
     guard curve.kind != .montgomery else {
-      throw UsageError(
+      throw CommandError.usage(
         "--issuer-curve \(curve.rawValue)", "a key on this curve cannot sign", hint: "use P-256 or another curve")
     }
     return curve
   }
 
-  private static func digest(_ arguments: Arguments) throws(UsageError) -> HashAlgorithm {
+  private static func digest(_ arguments: Arguments) throws(CommandError) -> HashAlgorithm {
     switch arguments["--digest"] {
     case nil, "SHA-256": return .sha256
     case "SHA-384": return .sha384
     case "SHA-512": return .sha512
     case let other?:
-      throw UsageError("--digest \(quoted(other))", "no such value", hint: "one of SHA-256, SHA-384, SHA-512")
+      throw CommandError.usage("--digest \(quoted(other))", "no such value", hint: "one of SHA-256, SHA-384, SHA-512")
     }
   }
 }

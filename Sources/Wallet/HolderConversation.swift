@@ -61,7 +61,19 @@ package struct HolderConversation: ~Copyable {
     case cancelled
     case failed(SessionFailure)
 
+    /// Whether it ended as a session should: by the reader, after the answer.
     package var isProper: Bool { self == .endedByReader }
+
+    /// The stable reason code.
+    package var code: String {
+      switch self {
+      case .endedByReader: "endedByReader"
+      case .linkLostAfterAnswer: "linkLostAfterAnswer"
+      case .timeoutAfterAnswer: "timeoutAfterAnswer"
+      case .cancelled: "cancelled"
+      case .failed(let failure): failure.code
+      }
+    }
   }
 
   private var session: HolderSession

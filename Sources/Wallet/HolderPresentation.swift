@@ -30,7 +30,7 @@ final class HolderPresentation {
     air: String, documents: [StoredCredential], plan: PresentationPlan, isJSON: Bool, console: Console
   ) throws {
     guard let first = documents.first else {
-      throw CommandFailure("present", "no document", hint: "issue one first")
+      throw CommandError.failure("present", "no document", hint: "issue one first")
     }
     self.plan = plan
     self.console = console
@@ -79,7 +79,7 @@ final class HolderPresentation {
     let end = result ?? .cancelled
     report(
       "ended", HolderPresentation.text(of: end),
-      [.init("reason", .string(HolderPresentation.code(of: end))), .init("proper", .bool(end.isProper))])
+      [.init("reason", .string(end.code)), .init("proper", .bool(end.isProper))])
     return end.isProper
   }
 
@@ -195,26 +195,15 @@ final class HolderPresentation {
         space.nameSpace,
         .object(space.elements.map { .init($0.identifier, .bool($0.intentToRetain)) }))
     }
-    return .object([
-      .init("docType", .string(document.itemsRequest.docType)), .init("held", .bool(document.isHeld)),
-      .init("nameSpaces", .object(spaces)),
-    ])
+    return [
+      "docType": .string(document.itemsRequest.docType), "held": .bool(document.isHeld), "nameSpaces": .object(spaces),
+    ]
   }
 
   private static func text(of mode: MdocMode) -> String {
     switch mode {
     case .centralClient: "mdoc central client mode"
     case .peripheralServer: "mdoc peripheral server mode"
-    }
-  }
-
-  static func code(of end: HolderConversation.End) -> String {
-    switch end {
-    case .endedByReader: "endedByReader"
-    case .linkLostAfterAnswer: "linkLostAfterAnswer"
-    case .timeoutAfterAnswer: "timeoutAfterAnswer"
-    case .cancelled: "cancelled"
-    case .failed(let failure): failure.code
     }
   }
 

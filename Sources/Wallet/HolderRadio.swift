@@ -64,16 +64,16 @@ final class HolderRadio {
   func start(_ handler: @escaping (Event) -> Void) throws {
     self.handler = handler
     try Files.makeFolder(air)
-    if let server = bluetooth.peripheralServer {
-      advertisement = try Advertisement(of: server.uuid.bytes, in: air, on: loop) { [weak self] connection in
-        self?.serve(server.uuid, over: connection)
+    if let service = (bluetooth.peripheralServer?.uuid).flatMap({ UUID128($0.bytes) }) {
+      advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] connection in
+        self?.serve(service, over: connection)
       }
     }
-    if let uuid = bluetooth.centralClient {
+    if let service = bluetooth.centralClient.flatMap({ UUID128($0.bytes) }) {
       // In both modes at once the UUID is the same: our own advertisement is not the reader.
       let own = advertisement.map { [$0.address] } ?? []
-      discovery = try Discovery(of: uuid.bytes, in: air, except: Set(own), on: loop) { [weak self] event in
-        self?.found(event, uuid)
+      discovery = try Discovery(of: service, in: air, except: Set(own), on: loop) { [weak self] event in
+        self?.found(event, service)
       }
     }
   }
@@ -82,7 +82,7 @@ final class HolderRadio {
   func send(_ message: [UInt8], _ disturbance: HolderConversation.Disturbance?) {
     switch disturbance {
     case .dropAfter(let percent): active?.send(message, dropAfter: message.count * percent / 100)
-    case .invalidFragment: active?.send(value: [7] + message.prefix(19))
+    case .invalidFragment: active?.sendValue([7] + message.prefix(19))
     // Short parts are a matter of the link's limits, set when it was made.
     case .shortFragments, nil: active?.send(message)
     }
@@ -114,15 +114,13 @@ final class HolderRadio {
     return limits
   }
 
-  private func serve(_ uuid: ServiceUUID, over connection: AirConnection) {
-    guard let service = UUID128(uuid.bytes) else { return connection.close() }
+  private func serve(_ service: UUID128, over connection: AirConnection) {
     adopt(.server(mode: .peripheralServer, service: service, limits: limits), .peripheralServer, connection, from: nil)
   }
 
-  private func found(_ event: Discovery.Event, _ uuid: ServiceUUID) {
+  private func found(_ event: Discovery.Event, _ service: UUID128) {
     switch event {
     case .connected(let address, let connection):
-      guard let service = UUID128(uuid.bytes) else { return connection.close() }
       let link = GATTLink.client(mode: .centralClient, service: service, ident: ident, limits: limits)
       adopt(link, .centralClient, connection, from: address)
     case .skipped: break
@@ -149,7 +147,7 @@ final class HolderRadio {
   private func take(_ event: HolderLink.Event, of link: HolderLink, from address: AirAddress?) {
     switch event {
     case .started(let mtu):
-      guard active == nil else { return link.drop() }
+      guard active == nil else { return link.close() }
       if bluetooth.peripheralServer != nil, bluetooth.centralClient != nil {
         started[ObjectIdentifier(link)] = mtu
       } else {
@@ -204,7 +202,7 @@ final class HolderRadio {
   private func stopSearching(except kept: HolderLink? = nil) {
     advertisement?.stop()
     discovery?.stop()
-    for link in candidates where link !== kept { link.drop() }
+    for link in candidates where link !== kept { link.close() }
     candidates = []
     started = [:]
   }

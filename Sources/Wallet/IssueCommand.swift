@@ -1,8 +1,6 @@
 import Commands
 import Issuer
 import JSON
-import Kernel
-import Mdoc
 
 /// `issue`: makes documents of a test issuer and keeps them in a folder.
 enum IssueCommand {
@@ -30,16 +28,16 @@ enum IssueCommand {
       console.data(path)
       console.remark("issued \(stored.credential.docType)")
     }
-    if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
+    try options.writeAnchor(issued.trusted)
     if arguments.has("--json") {
       console.data(
-        JSONValue.object([
-          .init("documents", .array(documents)), .init("root", .string(issuer.certificatePath)),
-          .init("expect", options.flaw.map { .string($0.expectation) } ?? .null),
-        ]).text)
+        ([
+          "documents": .array(documents), "root": .string(issuer.certificatePath),
+          "expect": options.flaw.map { .string($0.expectation) } ?? .null,
+        ] as JSONValue).text)
     } else {
       console.remark("the root that readers should trust: \(options.anchorPath ?? issuer.certificatePath)")
-      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+      if let remark = options.flawRemark { console.remark(remark) }
     }
     return 0
   }

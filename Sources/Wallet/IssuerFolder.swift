@@ -9,6 +9,7 @@ package struct IssuerFolder: Sendable {
 
   package init(folder: String) { self.folder = folder }
 
+  /// What readers are given to trust (PEM).
   package var certificatePath: String { folder + "/issuer.pem" }
   private var keyPath: String { folder + "/issuer-key.pem" }
 
@@ -32,7 +33,7 @@ package struct IssuerFolder: Sendable {
   /// Keeps an issuer: the key first, so that a certificate on the disk always has its key.
   package func save(_ authority: IssuerAuthority) throws {
     try Files.makeFolder(folder, mode: 0o700)
-    try AtomicFile.write(Array(try authority.key.pkcs8PEM().utf8), to: keyPath, mode: 0o600)
-    try AtomicFile.write(Array(authority.pem.utf8), to: certificatePath)
+    try AtomicFile.write(try authority.key.pkcs8PEM().utf8, to: keyPath, mode: 0o600)
+    try AtomicFile.write(authority.pem.utf8, to: certificatePath)
   }
 }

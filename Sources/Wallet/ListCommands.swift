@@ -1,13 +1,7 @@
-import Bytes
-import CBOR
-import COSE
-import CivilTime
 import Commands
-import Crypto
 import Issuer
 import JSON
 import Kernel
-import Mdoc
 
 /// `list`: the documents in a folder.
 enum ListCommand {
@@ -56,7 +50,8 @@ enum ShowCommand {
     let wanted = arguments.operands.first.map(Files.name(of:))
     let entries = try CredentialStore(folder: folder).entries().filter { wanted == nil || $0.name == wanted }
     if let wanted, entries.isEmpty {
-      throw CommandFailure(quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
+      throw CommandError.failure(
+        quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
     }
     var documents: [JSONValue] = []
     for entry in entries {
@@ -69,7 +64,7 @@ enum ShowCommand {
           console.data(text: facts.text(file: entry.name, showsValues: arguments.has("--show-values")))
         }
       case .failure(let failure):
-        throw CommandFailure(
+        throw CommandError.failure(
           folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
       }
     }

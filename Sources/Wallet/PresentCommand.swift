@@ -1,8 +1,6 @@
-import Bytes
 import Commands
 import Crypto
 import Issuer
-import Kernel
 import Mdoc
 import Pictures
 
@@ -50,17 +48,17 @@ enum PresentCommand {
     guard let folder = arguments["--wallet"] else {
       let options = try DocumentOptions(arguments, flaw: flaw)
       let issued = try options.issue(under: nil)
-      if let path = options.anchorPath { try AtomicFile.write(Array(issued.trusted.pem.utf8), to: path) }
-      if let flaw = options.flaw { console.remark("flaw \(flaw.rawValue): expect \(flaw.expectation)") }
+      try options.writeAnchor(issued.trusted)
+      if let remark = options.flawRemark { console.remark(remark) }
       return issued.credentials
     }
     if let flaw {
-      throw UsageError(
+      throw CommandError.usage(
         "--quirk \(flaw.rawValue)", "documents of a folder are signed already",
         hint: "issue one with --flaw \(flaw.rawValue), or leave --wallet out")
     }
     if let option = DocumentOptions.options.first(where: { arguments.has($0.name) && $0.name != "--auth" }) {
-      throw UsageError(
+      throw CommandError.usage(
         option.name, "documents of a folder are what they are", hint: "leave \(option.name) or --wallet out")
     }
     var documents: [StoredCredential] = []
@@ -71,7 +69,7 @@ enum PresentCommand {
       }
     }
     guard !documents.isEmpty else {
-      throw CommandFailure(folder, "no document in this folder", hint: "mdoc-wallet issue --wallet \(folder)")
+      throw CommandError.failure(folder, "no document in this folder", hint: "mdoc-wallet issue --wallet \(folder)")
     }
     guard let method = try arguments.choice("--auth", of: DeviceAuthenticationMethod.self) else { return documents }
     return documents.map { StoredCredential(credential: $0.credential, method: method) }
@@ -106,10 +104,10 @@ struct PresentationPlan {
 
   init() {}
 
-  init(_ arguments: Arguments) throws(UsageError) {
+  init(_ arguments: Arguments) throws(CommandError) {
     mode = try arguments.choice("--mode", of: Mode.self) ?? mode
     switch (arguments.has("--yes"), arguments.has("--no")) {
-    case (true, true): throw UsageError("--no", "--yes says the opposite", hint: "give one of the two")
+    case (true, true): throw CommandError.usage("--no", "--yes says the opposite", hint: "give one of the two")
     case (false, false): break
     case (let isGranted, _): consent = .always(isGranted)
     }
@@ -119,7 +117,7 @@ struct PresentationPlan {
         continue
       }
       if let other = self.flaw, other != flaw {
-        throw UsageError(
+        throw CommandError.usage(
           "--quirk \(name)", "a document has one flaw at a time", hint: "leave --quirk \(other.rawValue) out")
       }
       self.flaw = flaw
@@ -128,7 +126,7 @@ struct PresentationPlan {
     if let seconds = try arguments.integer("--timeout", in: 1...3600) { timeout = .seconds(seconds) }
     sessionCurve = try arguments.choice("--session-curve", of: Curve.self)
     if let curve = sessionCurve, curve.kind == .edwards {
-      throw UsageError(
+      throw CommandError.usage(
         "--session-curve \(curve.rawValue)", "a key on this curve cannot agree", hint: "use P-256, or X25519")
     }
   }
@@ -139,14 +137,14 @@ private struct CodeShape {
   let moduleSize: Int
   let quietZone: Int
 
-  init(_ arguments: Arguments) throws(UsageError) {
+  init(_ arguments: Arguments) throws(CommandError) {
     moduleSize = try arguments.integer("--module-size", in: 1...40) ?? 8
     quietZone = try arguments.integer("--quiet-zone", in: 0...20) ?? 4
   }
 
   func show(_ engagement: EngagementURI, arguments: Arguments, console: Console) throws {
     guard let code = QRCode(engagement.text) else {
-      throw CommandFailure("QR code", "the engagement is too long for one", hint: "use another --session-curve")
+      throw CommandError.failure("QR code", "the engagement is too long for one", hint: "use another --session-curve")
     }
     let isInverse = arguments.has("--inverse")
     if let path = arguments["--qr"] {
@@ -157,7 +155,7 @@ private struct CodeShape {
         }
         try PictureFile.write(image, to: path)
       } catch {
-        throw CommandFailure(path, "\(error)", hint: "choose another file for --qr")
+        throw CommandError.failure(path, "\(error)", hint: "choose another file for --qr")
       }
     }
     if arguments.has("--terminal-qr") { console.data(text: code.terminalText(inverse: isInverse)) }

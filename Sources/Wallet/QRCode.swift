@@ -2,33 +2,18 @@ internal import CQREncode
 
 /// A QR code symbol: a square of dark and light modules, without its quiet zone.
 package struct QRCode: Equatable, Sendable {
-  /// How much of the symbol may be lost, from least to most.
-  package enum Correction: String, CaseIterable, Sendable {
-    case low
-    case medium
-    case quartile
-    case high
-  }
-
   /// Modules along one side.
   package let width: Int
   /// Row by row; true is dark.
   package let modules: [Bool]
 
-  /// Encodes text in byte mode, in the smallest version that holds it. Nil when none does (about 2,300 bytes at
-  /// medium correction) or the text is empty.
-  package init?(_ text: String, correction: Correction = .medium) {
+  /// Encodes text in byte mode with medium correction (15 percent may be lost), in the smallest version that holds it.
+  /// Nil when none does (about 2,300 bytes) or the text is empty.
+  package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty, bytes.count <= 4096 else { return nil }
-    let level =
-      switch correction {
-      case .low: QR_ECLEVEL_L
-      case .medium: QR_ECLEVEL_M
-      case .quartile: QR_ECLEVEL_Q
-      case .high: QR_ECLEVEL_H
-      }
     // The library copies `bytes`; what it returns is ours to free.
-    guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, level) else { return nil }
+    guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
     defer { QRcode_free(code) }
     width = Int(code.pointee.width)
     // The lowest bit of a module is its colour.

@@ -75,11 +75,11 @@ package enum Quirk: String, CaseIterable, Sendable {
     case .sessionDataAnd20: "accepted, and the session is over"
     case .shortFragments: "accepted"
     case .silent: "timeout"
-    case .earlyDisconnect: "transportLost, before the last byte of the answer"
+    case .earlyDisconnect: "linkLost, before the last byte of the answer"
     case .oversizedAnswer: "responseTooLarge or messageTooLarge"
-    case .noStart: "timeout: a link without State start is no session"
+    case .noStart: "timeout or peerNotFound: a link without State start is no session"
     case .invalidFragment: "fragmentInvalid"
-    case .endState: "sessionTerminatedByPeer: State end instead of an answer"
+    case .endState: "peerTerminated: State end instead of an answer"
     case .lingering: "accepted; the reader ends the session although the wallet never reacts to it"
     case .responseStatus10: "responseStatus(10)"
     case .responseStatus11: "responseStatus(11)"
@@ -136,17 +136,17 @@ package struct Quirks: Equatable, Sendable {
   }
 
   /// Adds what `--quirk NAME` or `--quirk NAME=N` names.
-  package mutating func insert(argument: String) throws(UsageError) {
+  package mutating func insert(argument: String) throws(CommandError) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let alias = Quirk.aliases.first { $0.key == parts[0] }?.value
     let quirk = if let alias { alias } else { try Arguments.choice(parts[0], of: Quirk.self, for: "--quirk") }
     guard parts.count == 2 else { return insert(quirk) }
     guard let parameter = quirk.parameter else {
-      throw UsageError(
+      throw CommandError.usage(
         "--quirk \(quoted(argument))", "this quirk takes no number", hint: "write --quirk \(quirk.rawValue)")
     }
     guard let value = Int(parts[1]), parameter.range.contains(value) else {
-      throw UsageError(
+      throw CommandError.usage(
         "--quirk \(quoted(argument))",
         "not a whole number from \(parameter.range.lowerBound) to \(parameter.range.upperBound)",
         hint: "the number is: \(parameter.meaning)")

@@ -1,4 +1,3 @@
-import Bytes
 import COSE
 import Crypto
 import Mdoc

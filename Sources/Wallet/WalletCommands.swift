@@ -16,12 +16,12 @@ package enum WalletCommands {
   /// Runs the verb that the words name; gives the exit status: 0 success, 1 failure, 2 wrong usage.
   package static func run(_ words: [String], console: Console) -> Int32 { program.run(words, console: console) }
 
-  @Sendable private static func explain(_ error: any Error) -> CommandFailure? {
+  @Sendable private static func explain(_ error: any Error) -> CommandError? {
     switch error {
     case let error as IssuerError:
-      CommandFailure("issuer", "\(error)", hint: "try without the options that change keys and sizes")
+      CommandError.failure("issuer", "\(error)", hint: "try without the options that change keys and sizes")
     case let error as IssuerFolder.Damaged:
-      CommandFailure(
+      CommandError.failure(
         error.path, "no key and certificate of one issuer",
         hint: "remove the issuer folder to start with a new one; readers must then trust the new root")
     default: nil
@@ -29,9 +29,9 @@ package enum WalletCommands {
   }
 
   /// The value of an option that a verb cannot do without.
-  static func required(_ option: String, _ value: String, in arguments: Arguments) throws(UsageError) -> String {
+  static func required(_ option: String, _ value: String, in arguments: Arguments) throws(CommandError) -> String {
     guard let given = arguments[option], !given.isEmpty else {
-      throw UsageError(option, "missing", hint: "write \(option) \(value)")
+      throw CommandError.usage(option, "missing", hint: "write \(option) \(value)")
     }
     return given
   }

@@ -17,7 +17,6 @@ struct Answer {
 struct Inputs {
   /// More signers than one, so that "new to the cache" is measured on more than one certificate.
   static let count = 16
-  static let nameSpace = "org.iso.18013.5.1"
 
   let answers: [Answer]
   let request: ItemsRequest
@@ -32,7 +31,9 @@ struct Inputs {
     request = ItemsRequest(
       docType: DocumentKind.mdl.docType,
       nameSpaces: [
-        .init(nameSpace: Inputs.nameSpace, elements: elements.map { .init(identifier: $0, intentToRetain: false) })
+        .init(
+          nameSpace: DocumentKind.mdl.ageNameSpace,
+          elements: elements.map { .init(identifier: $0, intentToRetain: false) })
       ])
     let issue = TestIssue(.mdl, age: 34, now: now)
     let authority = try issue.makeAuthority(random: &random)

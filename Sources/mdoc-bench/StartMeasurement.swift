@@ -19,33 +19,13 @@ struct StartMeasurement {
   }
 
   private static func run(_ program: String, _ configuration: String) throws -> (Int64, Int64) {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw BenchError("pipe: errno \(errno)") }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-    for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
-    let arguments = [strdup(program), strdup("run"), strdup("--config"), strdup(configuration), nil]
-    defer { arguments.forEach { free($0) } }
-    var process: pid_t = 0
     let start = now()
-    guard posix_spawn(&process, program, &actions, nil, arguments, environ) == 0 else {
-      throw BenchError("cannot start \(program)")
-    }
-    close(ends[1])
-    defer {
-      kill(process, SIGTERM)
-      var status: Int32 = 0
-      waitpid(process, &status, 0)
-    }
-    guard let output = fdopen(ends[0], "r") else { throw BenchError("fdopen: errno \(errno)") }
-    defer { fclose(output) }
-    var line = [CChar](repeating: 0, count: 4096)
-    while fgets(&line, Int32(line.count), output) != nil {
-      guard strstr(line, "\"event\":\"ready\"") != nil else { continue }
+    let process = try ChildProgram(program, "run", "--config", configuration)
+    defer { process.end(signal: SIGTERM) }
+    while let line = process.readLine() {
+      guard line.contains("\"event\":\"ready\"") else { continue }
       let time = now() - start
-      return (time, try peak(of: process))
+      return (time, try peak(of: process.pid))
     }
     throw BenchError("\(program) run ended without the event \"ready\"")
   }

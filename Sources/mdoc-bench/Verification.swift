@@ -1,4 +1,3 @@
-import Bytes
 import CivilTime
 import Crypto
 import Glibc

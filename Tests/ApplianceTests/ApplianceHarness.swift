@@ -71,12 +71,12 @@ final class ApplianceHarness {
   func serve(_ visitors: [Visitor], timeouts: ReaderTimeouts = ReaderTimeouts(), patience: Duration = .seconds(40))
     throws
   {
-    var parts = Appliance.Parts(
+    let parts = Appliance.Parts(
       template: try ReaderConfiguration(text: ApplianceHarness.template).template, timeouts: timeouts,
-      display: .milliseconds(60), relayPulse: .milliseconds(100), pictures: pictures, air: air,
+      signals: .init(display: .milliseconds(60), relayPulse: .milliseconds(100), hasBuzzer: false),
+      pictures: pictures, air: air,
       events: .file(folder + "/events.jsonl"), statusFile: folder + "/status.json",
       panelDescriptor: open("/dev/null", O_WRONLY))
-    parts.hasBuzzer = false
     let appliance = try Appliance(parts) { [anchor] in
       let bytes = (try? Files.read(anchor, limit: 65_536)) ?? []
       let certificates = (try? CertificateInput.certificates(in: bytes)) ?? []

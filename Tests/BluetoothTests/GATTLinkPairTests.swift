@@ -142,7 +142,6 @@ struct GATTLinkPairTests {
       }
       links[index].handle(.disconnected, at: now)
       while links[index].nextOutput(at: now) != nil {}
-      #expect(!links[index].wantsToTransmit)
     }
   }
 }

@@ -65,3 +65,22 @@ struct ComparisonTests {
     #expect(isEqualInConstantTime([] as [UInt8], [] as [UInt8]))
   }
 }
+
+@Suite("The distance between two texts")
+struct EditDistanceTests {
+  @Test(
+    "counts the slips of a finger, an exchange of neighbours as one",
+    arguments: [
+      ("", "", 0), ("type", "type", 0), ("tpye", "type", 1), ("conect", "connect", 1), ("mediun", "medium", 1),
+      ("", "abc", 3), ("kitten", "sitting", 3),
+    ])
+  func distance(left: String, right: String, expected: Int) {
+    #expect(editDistance(left, right) == expected && editDistance(right, left) == expected)
+  }
+
+  @Test("is out of reach for texts that no finger slips into")
+  func far() {
+    let long = String(repeating: "a", count: 65)
+    #expect(editDistance(long, long) == .max)
+  }
+}

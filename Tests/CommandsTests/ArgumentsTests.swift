@@ -28,17 +28,17 @@ struct ArgumentsTests {
   @Test(
     "are refused with the reason",
     arguments: [
-      (["--tpye", "x"], UsageError("'--tpye'", "no such option", hint: "did you mean --type?")),
-      (["--unheard-of"], UsageError("'--unheard-of'", "no such option", hint: "see --help for the options")),
-      (["--age", "1", "--age", "2"], UsageError("--age", "given twice", hint: "give it once")),
-      (["--yes", "--yes"], UsageError("--yes", "given twice", hint: "give it once")),
-      (["--yes=1"], UsageError("--yes", "takes no value", hint: "write --yes alone")),
-      (["--age"], UsageError("--age", "its value is missing", hint: "write --age N")),
-      (["one"], UsageError("'one'", "one argument too many", hint: "see --help for what this verb takes")),
-      (["-x"], UsageError("'-x'", "no such option", hint: "see --help for the options")),
-      (["--a\u{1b}[2J"], UsageError("'--a?[2J'", "no such option", hint: "see --help for the options")),
+      (["--tpye", "x"], CommandError.usage("'--tpye'", "no such option", hint: "did you mean --type?")),
+      (["--unheard-of"], CommandError.usage("'--unheard-of'", "no such option", hint: "see --help for the options")),
+      (["--age", "1", "--age", "2"], CommandError.usage("--age", "given twice", hint: "give it once")),
+      (["--yes", "--yes"], CommandError.usage("--yes", "given twice", hint: "give it once")),
+      (["--yes=1"], CommandError.usage("--yes", "takes no value", hint: "write --yes alone")),
+      (["--age"], CommandError.usage("--age", "its value is missing", hint: "write --age N")),
+      (["one"], CommandError.usage("'one'", "one argument too many", hint: "see --help for what this verb takes")),
+      (["-x"], CommandError.usage("'-x'", "no such option", hint: "see --help for the options")),
+      (["--a\u{1b}[2J"], CommandError.usage("'--a?[2J'", "no such option", hint: "see --help for the options")),
     ])
-  func refused(words: [String], error: UsageError) {
+  func refused(words: [String], error: CommandError) {
     #expect(throws: error) { try Arguments(words, options: options) }
   }
 
@@ -47,17 +47,17 @@ struct ArgumentsTests {
     arguments: ["-1", "121", "x", "", "1.5", "99999999999999999999"])
   func numbers(text: String) throws {
     let arguments = try Arguments(["--age", text], options: options)
-    #expect(throws: UsageError("--age '\(text)'", "not a whole number from 0 to 120", hint: "write --age N")) {
+    #expect(throws: CommandError.usage("--age '\(text)'", "not a whole number from 0 to 120", hint: "write --age N")) {
       try arguments.integer("--age", in: 0...120)
     }
   }
 
   @Test("name the nearest choice, or all of them")
   func choices() {
-    #expect(throws: UsageError("--x 'mediun'", "no such value", hint: "did you mean medium?")) {
+    #expect(throws: CommandError.usage("--x 'mediun'", "no such value", hint: "did you mean medium?")) {
       try Arguments.choice("mediun", of: Level.self, for: "--x")
     }
-    #expect(throws: UsageError("--x 'zzzz'", "no such value", hint: "one of low, medium, quartile, high")) {
+    #expect(throws: CommandError.usage("--x 'zzzz'", "no such value", hint: "one of low, medium, quartile, high")) {
       try Arguments.choice("zzzz", of: Level.self, for: "--x")
     }
   }
@@ -82,10 +82,10 @@ struct ProgramTests {
         return 0
       },
       Verb(name: "fail", summary: "Fail.", usage: "fail", options: [], operandLimit: 0) { _, _ in
-        throw CommandFailure("disk", "full", hint: "make room")
+        throw CommandError.failure("disk", "full", hint: "make room")
       },
       Verb(name: "odd", summary: "Odd.", usage: "odd", options: [], operandLimit: 0) { _, _ in throw Odd() },
-    ], explain: { $0 is Odd ? CommandFailure("odd", "strange", hint: "look") : nil })
+    ], explain: { $0 is Odd ? CommandError.failure("odd", "strange", hint: "look") : nil })
 
   @Test(
     "prints data on one stream, failures with a hint on the other, and says how it went",

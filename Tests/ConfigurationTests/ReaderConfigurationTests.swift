@@ -270,8 +270,8 @@ private func repositoryFile(_ path: String) throws -> String {
   func text() throws {
     let error = try #require(errors(minimal + "[trust]\nfoldr = \"x\"").first)
     #expect(
-      error.text(file: "config/reader.toml")
-        == "config/reader.toml:6: trust.foldr: unknown key\n  did you mean folder?")
+      error.description(in: "config/reader.toml") == "config/reader.toml:6: trust.foldr: unknown key"
+        && error.remedy == "did you mean folder?")
   }
 
   @Test("every switch of the verification can be set")

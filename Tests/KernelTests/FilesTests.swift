@@ -47,6 +47,8 @@ import Testing
     try AtomicFile.write([3], to: path, mode: 0o600)
     #expect(try Files.read(path, limit: 10) == [3])
     #expect(try Files.facts(path).mode == 0o600)
+    try AtomicFile.write([4], to: path, waitsForDisk: false)
+    #expect(try Files.read(path, limit: 10) == [4])
     #expect(try Files.list(folder.path) == ["file"])
   }
 
@@ -66,13 +68,13 @@ import Testing
     #expect(throws: SystemError("write", code: ENOSPC, subject: "x")) { try descriptor.write([1], subject: "x") }
   }
 
-  @Test("files are listed in byte order, removed and renamed")
+  @Test("files are listed in byte order, and removed")
   func listing() throws {
     let folder = try TemporaryFolder()
     for name in ["b", "a", "Z", ".hidden"] { try AtomicFile.write([], to: folder.path + "/" + name) }
     #expect(try Files.list(folder.path) == [".hidden", "Z", "a", "b"])
     try Files.remove(folder.path + "/a")
-    try Files.rename(folder.path + "/Z", to: folder.path + "/b")
+    #expect(rename(folder.path + "/Z", folder.path + "/b") == 0)
     #expect(try Files.list(folder.path) == [".hidden", "b"])
     #expect(throws: SystemError("unlink", code: ENOENT, subject: folder.path + "/a")) {
       try Files.remove(folder.path + "/a")
@@ -134,7 +136,7 @@ import Testing
     let watch = try FolderWatch(inside, on: loop) { events.append($0) }
     do { _ = try Descriptor(opening: inside + "/a", flags: O_WRONLY | O_CREAT, mode: 0o600) }
     try AtomicFile.write([1], to: folder.path + "/b")
-    try Files.rename(folder.path + "/b", to: inside + "/b")
+    #expect(rename(folder.path + "/b", inside + "/b") == 0)
     #expect(utimes(inside + "/a", nil) == 0)
     try Files.remove(inside + "/a")
     while try loop.run(until: .now + .milliseconds(2)) {}
@@ -198,9 +200,7 @@ import Testing
   @Test("memory and descriptors of this process are known")
   func memory() throws {
     #expect(try ProcessFacts.residentBytes() > 1_000_000)
-    #expect(try ProcessFacts.peakResidentBytes() > 1_000_000)
     #expect(try ProcessFacts.openDescriptors() >= 3)
-    #expect(try ProcessFacts.processorTime() > .zero)
   }
 
   @Test("the wall clock agrees with Foundation's")

@@ -17,11 +17,7 @@ extension ReaderSession {
     return drain()
   }
 
-  mutating func drain() -> [Output] {
-    var outputs: [Output] = []
-    while let output = nextOutput() { outputs.append(output) }
-    return outputs
-  }
+  mutating func drain() -> [Output] { all { nextOutput() } }
 }
 
 extension HolderSession {
@@ -31,11 +27,13 @@ extension HolderSession {
     return drain()
   }
 
-  mutating func drain() -> [Output] {
-    var outputs: [Output] = []
-    while let output = nextOutput() { outputs.append(output) }
-    return outputs
-  }
+  mutating func drain() -> [Output] { all { nextOutput() } }
+}
+
+private func all<Output>(_ next: () -> Output?) -> [Output] {
+  var outputs: [Output] = []
+  while let output = next() { outputs.append(output) }
+  return outputs
 }
 
 extension [ReaderSession.Output] {

@@ -13,7 +13,7 @@ private let otherUUID = ServiceUUID(16..<32)!
 
 /// The Annex D key, so that a test need not make one.
 private func annexDKey() throws -> PublicKey {
-  try DeviceEngagement(AnnexDExchange.engagement).eDeviceKey
+  try DeviceEngagement(AnnexD.deviceEngagement).eDeviceKey
 }
 
 private func draft(_ bluetooth: BluetoothRetrieval? = BluetoothRetrieval(centralClient: uuid)) throws
@@ -33,9 +33,9 @@ private func engagement(options: [CBORValue.Pair]) throws -> DeviceEngagement {
 struct DeviceEngagementTests {
   @Test("the engagement of Annex D is read, and written again byte for byte")
   func annexD() throws {
-    let engagement = try DeviceEngagement(AnnexDExchange.engagement)
-    #expect(Array(engagement.encoded) == AnnexDExchange.engagement)
-    #expect(Array(engagement.eDeviceKeyBytes) == AnnexDExchange.eDeviceKeyBytes)
+    let engagement = try DeviceEngagement(AnnexD.deviceEngagement)
+    #expect(Array(engagement.encoded) == AnnexD.deviceEngagement)
+    #expect(Array(engagement.eDeviceKeyBytes) == AnnexD.eDeviceKeyBytes)
     #expect(engagement.minorVersion == 0)
     #expect(engagement.eDeviceKey.curve == .p256)
     #expect(engagement.warnings == [])
@@ -43,12 +43,12 @@ struct DeviceEngagementTests {
     #expect(bluetooth.peripheralServer == nil)
     #expect(bluetooth.centralClient?.description == "45efef74-2b2c-4837-a9a3-b0e1d05a6917")
     #expect(
-      DeviceEngagementDraft(key: engagement.eDeviceKey, bluetooth: bluetooth).encode() == AnnexDExchange.engagement)
+      DeviceEngagementDraft(key: engagement.eDeviceKey, bluetooth: bluetooth).encode() == AnnexD.deviceEngagement)
   }
 
   @Test("the Ident value is derived from the tagged key bytes")
   func ident() throws {
-    #expect(try DeviceEngagement(AnnexDExchange.engagement).bleIdent.hex == "8da0b7a85919f05673054ea996bbd124")
+    #expect(try DeviceEngagement(AnnexD.deviceEngagement).bleIdent.hex == "8da0b7a85919f05673054ea996bbd124")
   }
 
   @Test("an engagement on every curve that can agree is written and read", arguments: Curve.allCases)
@@ -64,9 +64,9 @@ struct DeviceEngagementTests {
 
   @Test("a view inside a larger buffer is read like the bytes alone")
   func view() throws {
-    let buffer = [0, 0, 0] + AnnexDExchange.engagement + [0, 0]
+    let buffer = [0, 0, 0] + AnnexD.deviceEngagement + [0, 0]
     let engagement = try DeviceEngagement(buffer.dropFirst(3).dropLast(2))
-    #expect(Array(engagement.eDeviceKeyBytes) == AnnexDExchange.eDeviceKeyBytes)
+    #expect(Array(engagement.eDeviceKeyBytes) == AnnexD.eDeviceKeyBytes)
     #expect(engagement.bleIdent.hex == "8da0b7a85919f05673054ea996bbd124")
   }
 
@@ -127,7 +127,7 @@ struct DeviceEngagementTests {
         return error
       }
     }
-    let key = CBORValue.encoded(AnnexDExchange.eDeviceKeyBytes)
+    let key = CBORValue.encoded(AnnexD.eDeviceKeyBytes)
     let security = CBORValue.Pair(1, .array([1, key]))
     #expect(try refusal([.init(0, "1.0"), security]) == nil)
     #expect(try refusal([security]) == .malformed(member: 0, offset: 0))
@@ -145,9 +145,9 @@ struct DeviceEngagementTests {
 
   @Test("every truncation is refused as truncated")
   func truncations() {
-    for count in 0..<AnnexDExchange.engagement.count {
+    for count in 0..<AnnexD.deviceEngagement.count {
       do {
-        _ = try DeviceEngagement(AnnexDExchange.engagement.prefix(count))
+        _ = try DeviceEngagement(AnnexD.deviceEngagement.prefix(count))
         Issue.record("read \(count) bytes")
       } catch {
         guard case .notCBOR(let fault) = error else {
@@ -162,7 +162,7 @@ struct DeviceEngagementTests {
   @Test("a byte too many, a key twice and a large code are refused")
   func notOneItem() throws {
     #expect(throws: DeviceEngagement.Violation.notCBOR(CBORError(.trailingBytes, offset: 116))) {
-      try DeviceEngagement(AnnexDExchange.engagement + [0])
+      try DeviceEngagement(AnnexD.deviceEngagement + [0])
     }
     #expect(throws: DeviceEngagement.Violation.notCBOR(CBORError(.tooLarge, offset: 4096))) {
       try DeviceEngagement([UInt8](repeating: 0, count: 4097))
@@ -181,8 +181,8 @@ struct DeviceEngagementTests {
   @Test("no single turned bit of an engagement does harm")
   func bitFlips() {
     var read = 0
-    for bit in 0..<8 * AnnexDExchange.engagement.count {
-      var changed = AnnexDExchange.engagement
+    for bit in 0..<8 * AnnexD.deviceEngagement.count {
+      var changed = AnnexD.deviceEngagement
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
       if let engagement = try? DeviceEngagement(changed) {
         #expect(Array(engagement.encoded) == changed)

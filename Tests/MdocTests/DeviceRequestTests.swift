@@ -43,7 +43,7 @@ struct DeviceRequestTests {
 
   @Test("the request of Annex D is read, and written again byte for byte")
   func annexD() throws {
-    let figure = AnnexDExchange.deviceRequest
+    let figure = AnnexD.deviceRequest
     let parsed = try DeviceRequest(figure)
     #expect(parsed.version == "1.0")
     let document = try #require(parsed.documents.first)
@@ -196,7 +196,7 @@ struct DeviceRequestTests {
 
   @Test("every truncation is refused as truncated, a byte too many as trailing")
   func truncations() {
-    let figure = AnnexDExchange.deviceRequest
+    let figure = AnnexD.deviceRequest
     for count in 0..<figure.count {
       do {
         _ = try DeviceRequest(figure.prefix(count))

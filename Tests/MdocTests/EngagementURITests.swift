@@ -37,9 +37,9 @@ struct EngagementURITests {
       "mdoc:owBjMS4wAYIB2BhYS6QBAiABIVggWojRgrzl9C76WZQ_MzWdLoqWj_KJ2T5fpES2JDQxZ_4iWCCxboz4WN3HaQQHumHUwzgjeoz8895q"
       + "pnL8YKVXqjL8ZwKBgwIBowD0AfULUEXv73QrLEg3qaOw4dBaaRc"
     let uri = try EngagementURI(text)
-    #expect(uri.engagement == AnnexDExchange.engagement)
+    #expect(uri.engagement == AnnexD.deviceEngagement)
     #expect(uri.text == text)
-    #expect(EngagementURI(engagement: AnnexDExchange.engagement).text == text)
+    #expect(EngagementURI(engagement: AnnexD.deviceEngagement).text == text)
   }
 
   @Test("the scheme's letters may be of either case", arguments: ["mdoc:", "MDOC:", "mDoC:"])

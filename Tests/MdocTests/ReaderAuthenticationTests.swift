@@ -11,14 +11,14 @@ import Testing
 @Suite("Reader authentication")
 struct ReaderAuthenticationTests {
   private func annexD() throws -> (transcript: SessionTranscript, document: DeviceRequest.DocRequest) {
-    let request = try DeviceRequest(AnnexDExchange.deviceRequest)
-    return (try SessionTranscript(encoded: AnnexDExchange.transcript[...]), try #require(request.documents.first))
+    let request = try DeviceRequest(AnnexD.deviceRequest)
+    return (try SessionTranscript(encoded: AnnexD.sessionTranscript[...]), try #require(request.documents.first))
   }
 
   @Test("the reader's signature in Annex D is valid, and over exactly this transcript and these items")
   func annexDSignature() throws {
     let (transcript, document) = try annexD()
-    let key = try PublicKey(curve: .p256, x: AnnexDExchange.readerKeyX, y: AnnexDExchange.readerKeyY)
+    let key = try PublicKey(curve: .p256, x: AnnexD.readerKeyX, y: AnnexD.readerKeyY)
     let signature = try #require(document.readerAuth)
     let payload = ReaderAuthentication.payload(
       transcript: transcript, itemsRequestBytes: document.itemsRequestBytes)
@@ -31,7 +31,7 @@ struct ReaderAuthenticationTests {
       #expect(!ReaderAuthentication.isValid(signature, over: changed, key: key))
     }
     let other = SessionTranscript(
-      engagement: AnnexDExchange.engagement, eReaderKeyBytes: AnnexDExchange.eDeviceKeyBytes, handover: .qrCode)
+      engagement: AnnexD.deviceEngagement, eReaderKeyBytes: AnnexD.eDeviceKeyBytes, handover: .qrCode)
     let foreign = ReaderAuthentication.payload(transcript: other, itemsRequestBytes: document.itemsRequestBytes)
     #expect(!ReaderAuthentication.isValid(signature, over: foreign, key: key))
   }

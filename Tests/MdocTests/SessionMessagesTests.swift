@@ -2,6 +2,7 @@ import Bytes
 import CBOR
 import COSE
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Mdoc
@@ -10,7 +11,7 @@ import Testing
 struct SessionMessagesTests {
   @Test("the first message of Annex D is read, and written again byte for byte (SE01)")
   func annexD() throws {
-    let figure = AnnexDExchange.sessionEstablishment
+    let figure = AnnexD.sessionEstablishment
     let message = try SessionEstablishment(figure[...])
     #expect(message.eReaderKeyBytes.prefix(4).hex == "d818584b")
     #expect(message.data.count == 735)

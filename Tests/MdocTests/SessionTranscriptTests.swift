@@ -11,25 +11,25 @@ import Testing
 struct SessionTranscriptTests {
   @Test("the Annex D transcript is made of engagement, reader key and NFC handover")
   func annexD() throws {
-    let figure = try decodeCBOR(AnnexDExchange.transcript)
+    let figure = try decodeCBOR(AnnexD.sessionTranscript)
     let engagement = try #require(figure.element(0)?.embeddedBytes)
     #expect(try DeviceEngagement(engagement).bluetooth == nil)
-    let key = try SessionEstablishment(AnnexDExchange.sessionEstablishment[...]).eReaderKey()
+    let key = try SessionEstablishment(AnnexD.sessionEstablishment[...]).eReaderKey()
     let transcript = try SessionTranscript(
       engagement: DeviceEngagement(engagement), eReaderKey: key,
-      handover: .nfc(select: AnnexDExchange.handoverSelect, request: AnnexDExchange.handoverRequest))
-    #expect(transcript.encoded == AnnexDExchange.transcript)
-    #expect(transcript.salt == AnnexDExchange.salt)
+      handover: .nfc(select: AnnexD.handoverSelect, request: AnnexD.handoverRequest))
+    #expect(transcript.encoded == AnnexD.sessionTranscript)
+    #expect(transcript.salt == AnnexD.salt)
     #expect(transcript.tagged.prefix(5).hex == "d818590241")
   }
 
   @Test("a QR transcript has the heads 83, d8 18 58, and null at its end")
   func qrCode() throws {
     let transcript = SessionTranscript(
-      engagement: AnnexDExchange.engagement, eReaderKeyBytes: AnnexDExchange.eDeviceKeyBytes, handover: .qrCode)
+      engagement: AnnexD.deviceEngagement, eReaderKeyBytes: AnnexD.eDeviceKeyBytes, handover: .qrCode)
     #expect(transcript.encoded.prefix(5).hex == "83d8185874")
-    #expect(Array(transcript.encoded[5..<121]) == AnnexDExchange.engagement)
-    #expect(Array(transcript.encoded[121...]) == AnnexDExchange.eDeviceKeyBytes + [0xf6])
+    #expect(Array(transcript.encoded[5..<121]) == AnnexD.deviceEngagement)
+    #expect(Array(transcript.encoded[121...]) == AnnexD.eDeviceKeyBytes + [0xf6])
   }
 
   @Test("static NFC handover has null in place of the request, other forms go in as they are")
@@ -45,8 +45,8 @@ struct SessionTranscriptTests {
 
   @Test("a given transcript is kept as it is, in tag 24 or not")
   func given() throws {
-    let transcript = try SessionTranscript(encoded: AnnexDExchange.transcript[...])
-    #expect(transcript.encoded == AnnexDExchange.transcript)
+    let transcript = try SessionTranscript(encoded: AnnexD.sessionTranscript[...])
+    #expect(transcript.encoded == AnnexD.sessionTranscript)
     #expect(try SessionTranscript(encoded: transcript.tagged[...]) == transcript)
     #expect(try SessionTranscript(encoded: [0x83, 0xf6, 0xf6, 0xf6]).encoded == [0x83, 0xf6, 0xf6, 0xf6])
   }

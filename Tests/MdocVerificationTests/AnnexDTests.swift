@@ -26,19 +26,19 @@ struct AnnexDTests {
   ]
 
   private func verify(
-    _ response: [UInt8], now: UnixTime? = nil, roots: [String] = [AnnexD.issuerRoot], withReaderKey: Bool = true,
-    transcript: String = AnnexD.sessionTranscript
+    _ response: [UInt8], now: UnixTime? = nil, roots: [[UInt8]] = [AnnexD.issuerRoot], withReaderKey: Bool = true,
+    transcript: [UInt8] = AnnexD.sessionTranscript
   ) throws -> Verdict {
-    let anchors = try roots.map { TrustAnchor(try Certificate(bytes(hex: $0) ?? []), docTypes: nil, source: "Annex D") }
-    let key = try PrivateKey(curve: .p256, scalar: bytes(hex: AnnexD.readerKeyScalar) ?? [])
+    let anchors = try roots.map { TrustAnchor(try Certificate($0), docTypes: nil, source: "Annex D") }
+    let key = try PrivateKey(curve: .p256, scalar: AnnexD.eReaderKeyScalar)
     return Verifier(anchors: anchors, policy: VerificationPolicy()).verify(
       response[...],
       in: .init(
-        transcript: (bytes(hex: transcript) ?? [])[...], requested: requested, readerKey: withReaderKey ? key : nil,
+        transcript: transcript[...], requested: requested, readerKey: withReaderKey ? key : nil,
         now: now ?? self.now))
   }
 
-  private var response: [UInt8] { bytes(hex: AnnexD.deviceResponse) ?? [] }
+  private let response = AnnexD.deviceResponse
 
   @Test("the response is verified with its MAC, and its elements are given")
   func verified() throws {
@@ -79,12 +79,12 @@ struct AnnexDTests {
 
   @Test("in another session the MAC does not hold")
   func otherSession() throws {
-    #expect(try failures(verify(response, transcript: "83f6f6f6")) == ["deviceMacInvalid"])
+    #expect(try failures(verify(response, transcript: [0x83, 0xf6, 0xf6, 0xf6])) == ["deviceMacInvalid"])
   }
 
   @Test("an element nobody asked for is dropped, and one under another name space does not count")
   func unrequested() throws {
-    let anchors = [TrustAnchor(try Certificate(bytes(hex: AnnexD.issuerRoot) ?? []), docTypes: nil, source: "Annex D")]
+    let anchors = [TrustAnchor(try Certificate(AnnexD.issuerRoot), docTypes: nil, source: "Annex D")]
     let asked = ItemsRequest(
       docType: "org.iso.18013.5.1.mDL",
       nameSpaces: [
@@ -93,8 +93,8 @@ struct AnnexDTests {
     let verdict = Verifier(anchors: anchors, policy: VerificationPolicy()).verify(
       response[...],
       in: .init(
-        transcript: (bytes(hex: AnnexD.sessionTranscript) ?? [])[...], requested: [asked],
-        readerKey: try PrivateKey(curve: .p256, scalar: bytes(hex: AnnexD.readerKeyScalar) ?? []), now: now))
+        transcript: AnnexD.sessionTranscript[...], requested: [asked],
+        readerKey: try PrivateKey(curve: .p256, scalar: AnnexD.eReaderKeyScalar), now: now))
     let document = try #require(verdict.documents.first?.verified)
     #expect(document.elements.isEmpty)
     #expect(document.missing == [ElementName(nameSpace: "org.iso.18013.5.1.US", element: "family_name")])
@@ -105,11 +105,11 @@ struct AnnexDTests {
   func flippedBits() throws {
     let original = response
     let verifier = Verifier(
-      anchors: [TrustAnchor(try Certificate(bytes(hex: AnnexD.issuerRoot) ?? []), docTypes: nil, source: "Annex D")],
+      anchors: [TrustAnchor(try Certificate(AnnexD.issuerRoot), docTypes: nil, source: "Annex D")],
       policy: VerificationPolicy())
     let circumstances = Verifier.Circumstances(
-      transcript: (bytes(hex: AnnexD.sessionTranscript) ?? [])[...], requested: requested,
-      readerKey: try PrivateKey(curve: .p256, scalar: bytes(hex: AnnexD.readerKeyScalar) ?? []), now: now)
+      transcript: AnnexD.sessionTranscript[...], requested: requested,
+      readerKey: try PrivateKey(curve: .p256, scalar: AnnexD.eReaderKeyScalar), now: now)
     let genuine = try #require(verifier.verify(original[...], in: circumstances).documents[0].verified)
     for position in stride(from: 0, to: original.count, by: 3) {
       var changed = original

@@ -155,7 +155,7 @@ struct InspectTests {
 
   @Test("shows the response of Annex D: structure, names, dates, digests, and no value")
   func response() throws {
-    let response = try #require(bytes(hex: AnnexD.deviceResponse))
+    let response = AnnexD.deviceResponse
     let path = try folder.file("response.cbor", response)
     let run = CommandRun(["inspect", path])
     #expect(run.status == 0 && run.err.isEmpty)
@@ -185,7 +185,7 @@ struct InspectTests {
 
   @Test("tells the kinds of messages apart")
   func kinds() throws {
-    let response = try decodeCBOR(#require(bytes(hex: AnnexD.deviceResponse)))
+    let response = try decodeCBOR(AnnexD.deviceResponse)
     let document = try #require(response[key: "documents"]?.element(0))
     let signed = try #require(document[key: "issuerSigned"])
     let auth = try #require(signed[key: "issuerAuth"])

@@ -124,6 +124,24 @@ struct VerbTests {
     #expect(site.run("check").status == 1)
   }
 
+  @Test("each fault of a file is a line with the program's name, and its remedy a line below")
+  func severalFaults() throws {
+    let site = try SiteFolder(SiteFolder.good + "\n[timeouts]\nidle_seconds = 0\nconnect_seconds = 500\n")
+    let name = "mdoc-reader: \(site.configuration)"
+    let run = site.run("run")
+    #expect(run.status == 2)
+    #expect(
+      run.err == """
+        \(name):11: timeouts.idle_seconds: 0 is out of range
+          write 1 to 120 seconds
+        \(name):12: timeouts.connect_seconds: 500 is out of range
+          write 1 to 120 seconds
+
+        """)
+    let check = site.run("check")
+    #expect(check.status == 1 && check.out.components(separatedBy: "fail  configuration").count == 3)
+  }
+
   @Test("retaining is refused at the start, since nothing keeps what is retained yet")
   func retaining() throws {
     let text = SiteFolder.good.replacingOccurrences(

@@ -24,11 +24,10 @@ struct VerifyTests {
 
   init() throws {
     folder = try InspectionFolder()
-    response = try folder.file("response.cbor", #require(bytes(hex: AnnexD.deviceResponse)))
-    transcript = try folder.file("transcript.hex", text: AnnexD.sessionTranscript)
-    root = try folder.file("root.der", #require(bytes(hex: AnnexD.issuerRoot)))
-    let scalar = try #require(bytes(hex: AnnexD.readerKeyScalar))
-    key = try folder.file("reader.pem", text: try PrivateKey(curve: .p256, scalar: scalar).pkcs8PEM())
+    response = try folder.file("response.cbor", AnnexD.deviceResponse)
+    transcript = try folder.file("transcript.hex", text: AnnexD.sessionTranscript.hex)
+    root = try folder.file("root.der", AnnexD.issuerRoot)
+    key = try folder.file("reader.pem", text: try PrivateKey(curve: .p256, scalar: AnnexD.eReaderKeyScalar).pkcs8PEM())
   }
 
   private var usual: [String] { ["--transcript", transcript, "--anchor", root, "--reader-key", key] + now }
@@ -109,8 +108,8 @@ struct VerifyTests {
 
   @Test("takes all inputs in other forms as well")
   func forms() throws {
-    let response = try #require(bytes(hex: AnnexD.deviceResponse))
-    let anchor = try #require(bytes(hex: AnnexD.issuerRoot))
+    let response = AnnexD.deviceResponse
+    let anchor = AnnexD.issuerRoot
     let files = [try folder.file("a", text: response.hex), try folder.file("b", text: Base64.url.encode(response))]
     let anchors = [
       try folder.file("c", text: Base64.standard.encode(anchor)),
@@ -118,7 +117,7 @@ struct VerifyTests {
     ]
     for (file, anchor) in zip(files, anchors) {
       let run = CommandRun(
-        ["verify", file, "--transcript", AnnexD.sessionTranscript, "--anchor", anchor, "--reader-key", key] + now)
+        ["verify", file, "--transcript", AnnexD.sessionTranscript.hex, "--anchor", anchor, "--reader-key", key] + now)
       #expect(run.status == 0, "\(run.out)")
     }
   }
@@ -144,8 +143,8 @@ struct VerifyTests {
     case "revocation": words += ["--signer-revocation", "require"]
     case "value":
       file = try folder.file(
-        "changed", text: AnnexD.deviceResponse.replacingOccurrences(of: "63446f65", with: "63446f66"))
-    default: file = try folder.file("cut", #require(bytes(hex: AnnexD.deviceResponse)).dropLast())
+        "changed", text: AnnexD.deviceResponse.hex.replacingOccurrences(of: "63446f65", with: "63446f66"))
+    default: file = try folder.file("cut", AnnexD.deviceResponse.dropLast())
     }
     let run = CommandRun(["verify", file, "--json"] + words)
     let json = try jsonMembers(run.out)
@@ -205,11 +204,11 @@ struct VerifyTests {
   func trust() throws {
     let store = folder.path + "/trust"
     let time = try #require(DateTime("2021-01-01T00:00:00Z")).instant
-    _ = try TrustStore(folder: store).add(try #require(bytes(hex: AnnexD.issuerRoot)), at: time)
+    _ = try TrustStore(folder: store).add(AnnexD.issuerRoot, at: time)
     let words = ["verify", response, "--transcript", transcript, "--reader-key", key] + now
     #expect(CommandRun(words + ["--trust", store]).status == 0)
 
-    let document = try DeviceResponse(try #require(bytes(hex: AnnexD.deviceResponse))[...]).documents[0]
+    let document = try DeviceResponse(AnnexD.deviceResponse[...]).documents[0]
     let chain = try IssuerSigned(document.issuerSigned).issuerAuth.structure.x5chain
     let signer = try folder.file("signer.der", try #require(chain.first))
     let run = CommandRun(words + ["--signer", signer])

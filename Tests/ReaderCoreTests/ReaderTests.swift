@@ -247,19 +247,32 @@ struct ReaderTests {
   func faults() throws {
     let wallet = try TestWallet()
     let bench = Bench()
-    bench.feed(.fault("trustEmpty"))
+    bench.feed(.fault(.trustEmpty))
     bench.start()
     #expect(bench.shown.allSatisfy { $0 == .fault } && !bench.isReady)
     bench.feed(.code(wallet.code, capturedAt: epoch))
     #expect(bench.plans.isEmpty)
-    bench.feed(.faultCleared("trustEmpty"))
+    bench.feed(.faultCleared(.trustEmpty))
     #expect(bench.isReady)
     bench.feed(.code(wallet.code, capturedAt: epoch))
-    bench.feed(.fault("cameraUnavailable"))
+    bench.feed(.fault(.cameraUnavailable))
     #expect(bench.shown.last == .reading)
     bench.waitForDeadline()
     bench.waitForDeadline()
     #expect(bench.shown.last == .fault && !bench.isReady)
+  }
+
+  @Test("a clock that cannot be right has a signal of its own for as long as it is not")
+  func doubtfulClock() {
+    let bench = Bench()
+    bench.start()
+    bench.feed(.fault(.radioUnavailable))
+    bench.feed(.fault(.clockUntrusted))
+    #expect(bench.shown == [.ready, .fault, .clockUntrusted])
+    bench.feed(.faultCleared(.clockUntrusted))
+    #expect(bench.shown.last == .fault && !bench.isReady)
+    bench.feed(.faultCleared(.radioUnavailable))
+    #expect(bench.shown.last == .ready && bench.isReady)
   }
 
   @Test("stop ends a session with a word to the wallet, and everything is dark")
@@ -293,8 +306,8 @@ struct ReaderTests {
       case 3: bench.feed(.link(1, .ended("linkLost")))
       case 4: bench.feed(.link(1, .progress))
       case 5: bench.feed(.assessed(assessment(granted: true)))
-      case 6: bench.feed(.fault("x"))
-      case 7: bench.feed(.faultCleared("x"))
+      case 6: bench.feed(.fault(.radioUnavailable))
+      case 7: bench.feed(.faultCleared(.radioUnavailable))
       case 8: bench.feed(.link(2, .sent))
       default: bench.waitForDeadline()
       }

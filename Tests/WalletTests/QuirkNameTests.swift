@@ -25,7 +25,7 @@ struct QuirkNameTests {
   func refused(argument: String, why: String) {
     var quirks = Quirks()
     var found: String?
-    do throws(UsageError) { try quirks.insert(argument: argument) } catch { found = error.why }
+    do throws(CommandError) { try quirks.insert(argument: argument) } catch { found = error.why }
     #expect(found == why)
   }
 }

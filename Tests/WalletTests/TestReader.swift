@@ -32,6 +32,13 @@ final class TestReader {
     case hangsUp
   }
 
+  /// Closing a simulated link delivers what was sent.
+  private static let limits = {
+    var limits = GATTLink.Limits()
+    limits.linger = .zero
+    return limits
+  }()
+
   private let loop: EventLoop
   private let air: String
   private let manner: Manner
@@ -40,7 +47,7 @@ final class TestReader {
   private var result: Result
   private var advertisement: Advertisement?
   private var discovery: Discovery?
-  private var links: [ObjectIdentifier: (connection: AirConnection, link: GATTLink, mode: MdocMode)] = [:]
+  private var links: [ObjectIdentifier: AirLink] = [:]
   private var active: ObjectIdentifier?
   private var timers: [EventLoop.Timer] = []
 
@@ -62,15 +69,17 @@ final class TestReader {
     if let uuid = bluetooth.centralClient, let service = UUID128(uuid.bytes) {
       var ident = engagement.bleIdent
       if manner == .wrongIdent { ident[0] ^= 1 }
-      advertisement = try Advertisement(of: uuid.bytes, in: air, on: loop) { [weak self] in
-        self?.adopt($0, .server(mode: .centralClient, service: service, ident: ident), .centralClient)
+      advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] in
+        self?.adopt(
+          $0, .server(mode: .centralClient, service: service, ident: ident, limits: TestReader.limits), .centralClient)
       }
     }
     if let uuid = bluetooth.peripheralServer?.uuid, let service = UUID128(uuid.bytes) {
       let own = advertisement.map { Set([$0.address]) } ?? []
-      discovery = try Discovery(of: uuid.bytes, in: air, except: own, on: loop) { [weak self] event in
+      discovery = try Discovery(of: service, in: air, except: own, on: loop) { [weak self] event in
         guard case .connected(_, let connection) = event else { return }
-        self?.adopt(connection, .client(mode: .peripheralServer, service: service), .peripheralServer)
+        self?.adopt(
+          connection, .client(mode: .peripheralServer, service: service, limits: TestReader.limits), .peripheralServer)
       }
     }
     drainSession()
@@ -79,52 +88,33 @@ final class TestReader {
     _ = try loop.run(until: .now + .seconds(10))
     advertisement?.stop()
     discovery?.stop()
-    for entry in links.values { entry.connection.close() }
+    for link in links.values { link.close() }
     return result
   }
 
-  private func adopt(_ connection: AirConnection, _ link: GATTLink, _ mode: MdocMode) {
+  private func adopt(_ connection: AirConnection, _ engine: GATTLink, _ mode: MdocMode) {
     let id = ObjectIdentifier(connection)
-    links[id] = (connection, link, mode)
-    try? connection.start { [weak self] event in
-      switch event {
-      case .received(let record): self?.feed(.received(record[...]), id)
-      case .writable: self?.pump(id)
-      case .closed: self?.feed(.disconnected, id)
-      }
-    }
-    feed(.connected, id)
+    let link = AirLink(connection, engine: engine, on: loop)
+    links[id] = link
+    try? link.start { [weak self] in self?.take($0, id, mode) }
   }
 
-  private func feed(_ input: GATTLink.Input, _ id: ObjectIdentifier) {
-    links[id]?.link.handle(input, at: .now)
-    pump(id)
-  }
-
-  private func pump(_ id: ObjectIdentifier) {
-    while let output = links[id]?.link.nextOutput(at: .now) {
-      switch output {
-      case .transmit(let pdu): _ = links[id]?.connection.send(pdu)
-      case .started(let start):
-        guard active == nil else { continue }
-        active = id
-        result.mode = links[id]?.mode
-        result.mtu = start.mtu
-        feedSession(.linkStarted)
-      case .message(let message): feedSession(.message(message[...]))
-      case .messageProgress, .messageSent: break
-      case .wake(let instant):
-        let timer = loop.timer("link") { [weak self] in self?.feed(.tick, id) }
-        timers.append(timer)
-        timer.set(at: instant)
-      case .finished(let end):
-        links[id]?.connection.close()
-        links[id] = nil
-        guard id == active else { continue }
-        result.linkEnd = end
-        if result.outcome == nil { feedSession(.linkEnded) }
-        loop.stop()
-      }
+  private func take(_ event: AirLink.Event, _ id: ObjectIdentifier, _ mode: MdocMode) {
+    switch event {
+    case .started(let start):
+      guard active == nil else { return }
+      active = id
+      result.mode = mode
+      result.mtu = start.mtu
+      feedSession(.linkStarted)
+    case .message(let message): feedSession(.message(message[...]))
+    case .progress, .sent: break
+    case .finished(let end):
+      links[id] = nil
+      guard id == active else { return }
+      result.linkEnd = end
+      if result.outcome == nil { feedSession(.linkEnded) }
+      loop.stop()
     }
   }
 
@@ -136,11 +126,11 @@ final class TestReader {
   private func drainSession() {
     while let output = session.nextOutput() {
       switch output {
-      case .send(let message): if let active { feed(.send(message), active) }
+      case .send(let message): if let active { links[active]?.send(message) }
       case .response(let response):
         result.response = response
         if manner == .hangsUp, let active {
-          links[active]?.connection.close()
+          links[active]?.close()
           loop.stop()
           return
         }
@@ -150,7 +140,7 @@ final class TestReader {
         timer.set(at: instant)
       case .finished(let outcome):
         result.outcome = outcome
-        if let active { feed(.end, active) } else { loop.stop() }
+        if let active, let link = links[active] { link.end() } else { loop.stop() }
       }
     }
   }

@@ -1,0 +1,9 @@
+/// What the reader cannot serve anybody without. The raw value is the stable code in events, status and README.
+package enum Fault: String, CaseIterable, Sendable {
+  case cameraUnavailable
+  case radioUnavailable
+  /// There is no certificate to trust.
+  case trustEmpty
+  /// The time of day cannot be right, so nothing can be verified.
+  case clockUntrusted
+}
