@@ -1,3 +1,4 @@
+import CBOR
 import Crypto
 import Foundation
 import Mdoc
@@ -73,11 +74,12 @@ private struct TestWallet: ~Copyable {
   let code: [UInt8]
   var session: HolderSession
 
-  init(curve: Curve = .p256) throws {
+  init(curve: Curve = .p256, edit: (inout DeviceEngagementDraft) -> Void = { _ in }) throws {
     let key = try PrivateKey.generate(curve)
     let uuid = try #require(ServiceUUID([UInt8](repeating: 7, count: 16)))
-    let draft = DeviceEngagementDraft(
+    var draft = DeviceEngagementDraft(
       key: key.publicKey, bluetooth: BluetoothRetrieval(peripheralServer: .init(uuid: uuid), centralClient: uuid))
+    edit(&draft)
     let engagement = try DeviceEngagement(draft.encode())
     code = Array(EngagementURI(engagement: Array(engagement.encoded)).text.utf8)
     session = HolderSession(engagement: Array(engagement.encoded), key: key, at: epoch)
@@ -138,6 +140,68 @@ struct ReaderTests {
     #expect(report.spans[.transfer] == .milliseconds(40) && report.spans[.verify] == .milliseconds(1))
     bench.waitForDeadline()
     #expect(bench.shown.last == .ready && bench.isReady)
+  }
+
+  @Test("an answer without a document is an answer: the link goes, nothing waits, and the next visitor is served")
+  func emptyAnswer() throws {
+    var wallet = try TestWallet()
+    let bench = Bench()
+    bench.start()
+    bench.feed(.code(wallet.code, capturedAt: epoch))
+    bench.feed(.link(1, .started(facts)))
+    let empty = DeviceResponseDraft().encode()
+    let answer = try wallet.answer(try #require(bench.sent.first), with: empty)
+    bench.feed(.link(1, .message(answer)))
+    #expect(bench.evaluations.map(\.response) == [empty] && bench.finished == [1])
+    // What a wallet says afterwards, or that it leaves, is nobody's failure any more.
+    bench.feed(.link(1, .message(SessionData(status: 20).encode())))
+    bench.feed(.link(1, .ended("linkLost")))
+    bench.feed(.assessed(assessment(granted: false)))
+    #expect(bench.shown == [.ready, .reading, .processing, .denied] && bench.reports.map(\.outcome) == [.refused])
+    let decidedAt = bench.now
+    bench.waitForDeadline()
+    #expect(bench.isReady && bench.now - decidedAt == .seconds(2))
+    let next = try TestWallet()
+    bench.feed(.code(next.code, capturedAt: bench.now))
+    #expect(bench.plans.count == 2)
+  }
+
+  @Test("a link that goes after the whole answer changes nothing, one that goes a part earlier fails the visit")
+  func lastPart() throws {
+    for isComplete in [true, false] {
+      var wallet = try TestWallet()
+      let bench = Bench()
+      bench.start()
+      bench.feed(.code(wallet.code, capturedAt: epoch))
+      bench.feed(.link(1, .started(facts)))
+      let answer = try wallet.answer(try #require(bench.sent.first), with: [0xa0])
+      bench.feed(.link(1, .progress))
+      if isComplete { bench.feed(.link(1, .message(answer))) }
+      bench.feed(.link(1, .ended("linkLost")))
+      if isComplete { bench.feed(.assessed(assessment(granted: true))) }
+      #expect(bench.shown.last == (isComplete ? .granted : .incomplete))
+      #expect(bench.reports.map(\.reasons) == [isComplete ? [] : ["linkLost"]])
+      #expect(bench.evaluations.count == (isComplete ? 1 : 0))
+    }
+  }
+
+  @Test(
+    "an engagement with members of later editions and of others makes a session like any", arguments: ["1.0", "1.1"])
+  func laterEngagement(version: String) throws {
+    var wallet = try TestWallet { draft in
+      draft.version = version
+      draft.extraMembers = [
+        .init(5, .array(["org.iso.18013.5.1.mDL"])), .init(6, .map([.init(2, true)])), .init(-70_001, "vendor"),
+        .init("x", .null),
+      ]
+    }
+    let bench = Bench()
+    bench.start()
+    bench.feed(.code(wallet.code, capturedAt: epoch))
+    bench.feed(.link(1, .started(facts)))
+    let answer = try wallet.answer(try #require(bench.sent.first), with: [0xa0])
+    bench.feed(.link(1, .message(answer)))
+    #expect(bench.evaluations.map(\.response) == [[0xa0]])
   }
 
   @Test("a second code during a transaction is ignored, and a used one is not used again")
