@@ -16,6 +16,7 @@ final class HolderLink {
   private let connection: AirConnection
   private let loop: EventLoop
   private let suppressesStart: Bool
+  private let ignoresEnd: Bool
   private var link: GATTLink
   private var handler: ((Event) -> Void)?
   private var timer: EventLoop.Timer?
@@ -26,13 +27,19 @@ final class HolderLink {
   /// Whether a message was begun whose last part has not been handed out.
   private(set) var isSending = false
 
-  /// - Parameter suppressesStart: State start is not sent, or, in the server's role, not seen.
-  init(_ link: GATTLink, mode: MdocMode, over connection: AirConnection, on loop: EventLoop, suppressesStart: Bool) {
+  /// - Parameters:
+  ///   - suppressesStart: State start is not sent, or, in the server's role, not seen.
+  ///   - ignoresEnd: State end of the reader is not seen.
+  init(
+    _ link: GATTLink, mode: MdocMode, over connection: AirConnection, on loop: EventLoop, suppressesStart: Bool,
+    ignoresEnd: Bool
+  ) {
     self.link = link
     self.mode = mode
     self.connection = connection
     self.loop = loop
     self.suppressesStart = suppressesStart
+    self.ignoresEnd = ignoresEnd
   }
 
   /// Begins the set-up. `handler` is kept until the link is finished.
@@ -77,6 +84,7 @@ final class HolderLink {
     switch event {
     case .received(let record):
       if suppressesStart, HolderLink.isStart(record) { return }
+      if ignoresEnd, HolderLink.isEnd(record) { return }
       feed(.received(record[...]))
     case .writable:
       if let pdu = unsent {
@@ -123,6 +131,11 @@ final class HolderLink {
 
   /// Whether a PDU is a write command of the one byte 0x01: State start.
   private static func isStart(_ pdu: [UInt8]) -> Bool { pdu.count == 4 && pdu[0] == 0x52 && pdu[3] == 1 }
+
+  /// Whether a PDU is a notification or write command of the one byte 0x02: State end. No part of a message begins so.
+  private static func isEnd(_ pdu: [UInt8]) -> Bool {
+    pdu.count == 4 && (pdu[0] == 0x1b || pdu[0] == 0x52) && pdu[3] == 2
+  }
 
   /// Whether a PDU is a notification or write command with part of a message: opcode, handle, flag, content.
   private static func carriesPart(_ pdu: [UInt8]) -> Bool { pdu.count > 4 && (pdu[0] == 0x1b || pdu[0] == 0x52) }

@@ -76,7 +76,7 @@ let engagement = Array(
 
   /// A code as designers make them: round modules, a plate with a logo in its middle, softened edges.
   private func styled(logo: Int, isRound: Bool, using random: inout SplitMix64) throws -> LumaImage {
-    let module = 8
+    let module = 5
     let plain = try QRPicture.code(engagement, module: module, level: QR_ECLEVEL_H)
     var pixels = plain.pixels
     let middle = plain.width / 2
@@ -93,26 +93,26 @@ let engagement = Array(
     return try LumaImage(width: plain.width, height: plain.height, pixels: pixels)
   }
 
-  @Test("a styled code is read, or not, and leaves the decoder fit for the next one", arguments: UInt64(1)...6)
+  @Test("a styled code is read, or not, and leaves the decoder fit for the next one", arguments: UInt64(1)...2)
   func styledCodes(seed: UInt64) throws {
     var random = SplitMix64(state: seed)
     let decoder = try QRDecoder()
     let good = try QRPicture.code(engagement)
     for isRound in [false, true] {
-      #expect(try decoder.decodeStill(styled(logo: 36, isRound: isRound, using: &random))?.codes == [engagement])
-      for _ in 0..<8 {
-        let logo = Int.random(in: 0...240, using: &random)
+      #expect(try decoder.decodeStill(styled(logo: 22, isRound: isRound, using: &random))?.codes == [engagement])
+      for _ in 0..<3 {
+        let logo = Int.random(in: 0...150, using: &random)
         let picture = try styled(logo: logo, isRound: isRound, using: &random)
           .rotated(degrees: Double.random(in: 0...360, using: &random))
           .noisy(Int.random(in: 0...120, using: &random), using: &random)
         // Whatever is found in it: it is not some other text.
-        let found = try decoder.decodeStill(picture)
-        #expect(found == nil || found?.codes == [engagement], "logo \(logo)")
+        let found = try decoder.decode(picture) + decoder.decode(picture.inverted())
+        #expect(found.isEmpty || found == [engagement], "logo \(logo)")
       }
       // Finder patterns alone, or torn: the library's search begins and finds no end.
       var torn = good.pixels
       for place in torn.indices where Int.random(in: 0..<6, using: &random) == 0 { torn[place] = 255 - torn[place] }
-      _ = try decoder.decodeStill(LumaImage(width: good.width, height: good.height, pixels: torn))
+      _ = try decoder.decode(LumaImage(width: good.width, height: good.height, pixels: torn))
       #expect(try decoder.decode(good) == [engagement])
     }
   }

@@ -19,6 +19,8 @@ final class TestReader {
     var response: [UInt8]?
     var outcome: SessionOutcome?
     var linkEnd: GATTLink.End?
+    /// From the reader's end of the session to the end of the link.
+    var goodbye: Duration?
     let transcript: SessionTranscript
     let key: PrivateKey
   }
@@ -42,6 +44,7 @@ final class TestReader {
   private var discovery: Discovery?
   private var links: [ObjectIdentifier: (connection: AirConnection, link: GATTLink, mode: MdocMode)] = [:]
   private var active: ObjectIdentifier?
+  private var endedAt: ContinuousClock.Instant?
   private var timers: [EventLoop.Timer] = []
 
   init(engagement text: String, air: String, request: [UInt8], manner: Manner = .proper) throws {
@@ -122,6 +125,7 @@ final class TestReader {
         links[id] = nil
         guard id == active else { continue }
         result.linkEnd = end
+        result.goodbye = endedAt.map { .now - $0 }
         if result.outcome == nil { feedSession(.linkEnded) }
         loop.stop()
       }
@@ -150,6 +154,7 @@ final class TestReader {
         timer.set(at: instant)
       case .finished(let outcome):
         result.outcome = outcome
+        endedAt = .now
         if let active { feed(.end, active) } else { loop.stop() }
       }
     }
