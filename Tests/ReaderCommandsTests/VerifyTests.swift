@@ -296,6 +296,37 @@ struct VerifyTests {
     }
   }
 
+  @Test("says what it was given instead of a response")
+  func otherThings() throws {
+    let good = DeviceResponseDraft().encode()
+    let issuerSigned = CBORValue.map(["nameSpaces": .map([]), "issuerAuth": .array([])]).encode()
+    let cases: [([UInt8], String)] = [
+      (issuerSigned, "the member version is missing or of a wrong kind; taken for IssuerSigned"),
+      (
+        CBORValue.map(["docType": "a", "issuerSigned": .encoded(issuerSigned)]).encode(),
+        "the member version is missing or of a wrong kind; taken for Document"
+      ),
+      ([], "not one well-formed CBOR item (truncated at byte 0); taken for nothing: it is empty"),
+      (
+        Array("hello, door".utf8),
+        "not one well-formed CBOR item (trailingBytes at byte 9); taken for some other text"
+      ),
+      (CBORValue.embedded(.encoded(good)).encode(), "a response inside another item; taken for DeviceResponse"),
+      (
+        CBORValue.map(["version": "1.0", "status": 0, "documents": .null]).encode(),
+        "the member documents is missing or of a wrong kind; taken for DeviceResponse"
+      ),
+    ]
+    for (content, fault) in cases {
+      let run = CommandRun(["verify", try folder.file("other", content)] + usual)
+      #expect(run.status == 1 && run.out.contains("  failure A1 responseMalformed\n"))
+      #expect(run.err.contains("note: no DeviceResponse: \(fault), of which inspect says more\n"), "\(run.err)")
+    }
+    // Base64, as such things are passed on, is no fault.
+    let run = CommandRun(["verify", try folder.file("text", text: Base64.standard.encode(good))] + usual)
+    #expect(run.out.contains("noDocuments") && !run.err.contains("no DeviceResponse"))
+  }
+
   @Test("refuses wrong usage and unreadable inputs with status 2")
   func usage() throws {
     let text = try folder.file("text", text: "hello, door")
