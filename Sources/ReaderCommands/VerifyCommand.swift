@@ -40,6 +40,7 @@ enum VerifyCommand {
     }
     let input = try InspectionInput.read(file)
     var notes = ["response taken from \(input.form.rawValue)"]
+    if let fault = Presented.fault(of: input) { notes.append(fault) }
     let transcript = try readTranscript(arguments)
     let requested: [ItemsRequest]
     if let path = arguments["--request"] {
@@ -171,6 +172,26 @@ private enum Presented {
         issued.map { request($0.nameSpace, $0.items.map(\.elementIdentifier)) }
         + device.map { request($0.nameSpace, $0.elements.map(\.identifier)) }
       return ItemsRequest(docType: document.docType, nameSpaces: spaces)
+    }
+  }
+
+  /// What keeps an input from being a response, and what it is instead; nil for a response.
+  static func fault(of input: InspectionInput) -> String? {
+    do throws(DeviceResponse.Violation) {
+      _ = try DeviceResponse(input.bytes[...])
+      return nil
+    } catch {
+      let item = try? decodeCBOR(input.bytes)
+      let subject = item.map { InspectionSubject((try? $0.embedded()) ?? $0) } ?? .other
+      let fault =
+        switch error {
+        case .notCBOR(let fault): "not one well-formed CBOR item (\(fault.disclosedDescription))"
+        case .wrongShape("") where subject == .response: "a response inside another item"
+        case .wrongShape(""): "no map"
+        case .wrongShape(let path): "the member \(path) is missing or of a wrong kind"
+        }
+      let taken = subject == .other ? appearance(of: input) : subject.rawValue
+      return "no DeviceResponse: \(fault); taken for \(taken), of which inspect says more"
     }
   }
 

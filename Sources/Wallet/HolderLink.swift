@@ -17,10 +17,15 @@ final class HolderLink {
   private let link: AirLink
   private let faults: LinkFaults
 
-  /// - Parameter suppressesStart: State start is not sent, or, in the server's role, not seen.
-  init(_ engine: GATTLink, mode: MdocMode, over connection: AirConnection, on loop: EventLoop, suppressesStart: Bool) {
+  /// - Parameters:
+  ///   - suppressesStart: State start is not sent, or, in the server's role, not seen.
+  ///   - ignoresEnd: State end of the reader is not seen.
+  init(
+    _ engine: GATTLink, mode: MdocMode, over connection: AirConnection, on loop: EventLoop, suppressesStart: Bool,
+    ignoresEnd: Bool
+  ) {
     self.mode = mode
-    let faults = LinkFaults(suppressesStart: suppressesStart)
+    let faults = LinkFaults(suppressesStart: suppressesStart, ignoresEnd: ignoresEnd)
     self.faults = faults
     link = AirLink(connection, engine: engine, on: loop, passage: faults.passage)
   }
@@ -69,13 +74,18 @@ final class HolderLink {
 /// What a quirk does to the PDUs of one link.
 private final class LinkFaults {
   let suppressesStart: Bool
+  private let ignoresEnd: Bool
   /// Bytes of messages that may still be sent before the link drops; nil when it does not.
   var bytesUntilDrop: Int?
 
-  init(suppressesStart: Bool) { self.suppressesStart = suppressesStart }
+  init(suppressesStart: Bool, ignoresEnd: Bool) {
+    self.suppressesStart = suppressesStart
+    self.ignoresEnd = ignoresEnd
+  }
 
   func passage(_ direction: AirLink.Direction, _ pdu: [UInt8]) -> AirLink.Passage {
     if suppressesStart, LinkFaults.isStart(pdu) { return .isLost }
+    if ignoresEnd, direction == .incoming, LinkFaults.isEnd(pdu) { return .isLost }
     guard direction == .outgoing, let left = bytesUntilDrop, LinkFaults.carriesPart(pdu) else { return .passes }
     let size = pdu.count - 4
     guard size <= left else { return .endsLink }
@@ -86,6 +96,12 @@ private final class LinkFaults {
   /// Whether a PDU is a write command of the one byte 0x01: State start.
   private static func isStart(_ pdu: [UInt8]) -> Bool {
     pdu.count == 4 && pdu[0] == ATTPDU.Opcode.writeCommand && pdu[3] == 1
+  }
+
+  /// Whether a PDU is a notification or write command of the one byte 0x02: State end. No part of a message begins so.
+  private static func isEnd(_ pdu: [UInt8]) -> Bool {
+    pdu.count == 4 && pdu[3] == 2
+      && (pdu[0] == ATTPDU.Opcode.notification || pdu[0] == ATTPDU.Opcode.writeCommand)
   }
 
   /// Whether a PDU is a notification or write command with part of a message: opcode, handle, flag, content.

@@ -130,7 +130,8 @@ final class HolderRadio {
 
   private func adopt(_ gatt: GATTLink, _ mode: MdocMode, _ connection: AirConnection, from address: AirAddress?) {
     let link = HolderLink(
-      gatt, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart))
+      gatt, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart),
+      ignoresEnd: quirks.contains(.lingering))
     candidates.append(link)
     do throws(SystemError) {
       // The link is held by this radio, so it may not be held by its own handler.

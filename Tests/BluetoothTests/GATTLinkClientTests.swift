@@ -223,6 +223,37 @@ struct GATTLinkClientTests {
     }
   }
 
+  @Test("a peer that drops the link when it has too much to take is never given that much", arguments: [1, 4, 7])
+  func pacing(window: Int) {
+    var bench = startedClient(mtu: "b900")
+    let message = (0..<4000).map { UInt8(truncatingIfNeeded: $0) }
+    var reassembler = Reassembler(limit: message.count)
+    var queue: [[UInt8]] = []
+    var received: [UInt8]?
+    bench.link.handle(.send(message), at: bench.now)
+    for _ in 0..<1000 where received == nil {
+      while let output = bench.link.nextOutput(at: bench.now, canTransmit: queue.count < window) {
+        if case .transmit(let pdu) = output { queue.append(pdu) }
+      }
+      #expect(queue.count <= window && queue.allSatisfy { $0.count <= 185 })
+      if !queue.isEmpty { received = try? reassembler.receive(queue.removeFirst().dropFirst(3)) }
+    }
+    #expect(received == message)
+    #expect(bench.link.nextOutput(at: bench.now) == nil)
+  }
+
+  @Test("a peer whose service changes or goes away in the middle ends the session with a reason, and no trap")
+  func serviceChanged() {
+    // Service Changed for the whole range is confirmed; handles are those of this connection all the same.
+    var bench = startedClient()
+    #expect(bench.peer("1d03000100ffff") == ["tx 1e"])
+    #expect(bench.feed(.send([1])) == ["tx 522d000001", "sent"])
+    #expect(bench.peer("1b2f0001aa") == ["progress 1"])
+    // What comes from handles that were something else is not taken for an answer.
+    #expect(bench.peer("1b300000bb") == [] && bench.peer("1b2d0000bb") == [] && bench.peer("1bffff0000bb") == [])
+    #expect(bench.feed(.disconnected) == ["finished linkLost"])
+  }
+
   @Test("State end while a message is incomplete loses the message")
   func terminatedMidway() {
     var bench = startedClient()

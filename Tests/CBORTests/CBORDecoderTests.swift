@@ -31,6 +31,34 @@ struct CBORDecoderTests {
     #expect(item.int == value)
   }
 
+  @Test(
+    "an integer at the edge of a head length is written in that length, and read again",
+    arguments: [
+      (0, "00"), (23, "17"), (24, "1818"), (255, "18ff"), (256, "190100"), (65_535, "19ffff"), (65_536, "1a00010000"),
+      (4_294_967_295, "1affffffff"), (4_294_967_296, "1b0000000100000000"),
+      (1_790_000_000_123, "1b000001a0c4506c7b"), (1 << 63 - 1, "1b7fffffffffffffff"), (1 << 63, "1b8000000000000000"),
+      (.max, "1bffffffffffffffff"),
+    ] as [(UInt64, String)])
+  func boundaries(value: UInt64, hex: String) throws {
+    #expect(CBORValue.unsigned(value).encode().hex == hex)
+    #expect(try decode(hex).get().uint == value)
+    // The negative of the same head is -1 - value.
+    guard value <= UInt64(Int64.max) else { return }
+    let below = -1 - Int64(value)
+    let encoded = CBORValue.int(below).encode()
+    #expect(encoded.dropFirst().elementsEqual((bytes(hex: hex) ?? []).dropFirst()))
+    #expect(encoded.first == bytes(hex: hex)?.first.map { $0 | 0x20 })
+    #expect(try decodeCBOR(encoded).int == below)
+    // Lengths of strings, lists and maps have the same heads.
+    guard value <= 65_536 else { return }
+    let content = [UInt8](repeating: 0x61, count: Int(value))
+    let string = CBORValue.bytes(content).encode()
+    #expect(string.count == content.count + hex.count / 2 && string.first == bytes(hex: hex)?.first.map { $0 | 0x40 })
+    #expect(try decodeCBOR(string).bytes.map(Array.init) == content)
+    let text = CBORValue.text(String(decoding: content, as: UTF8.self)).encode()
+    #expect(try decodeCBOR(text).text?.utf8.count == content.count)
+  }
+
   @Test("an integer outside 64 signed bits is nil as int and keeps its kind")
   func wideIntegers() throws {
     let unsigned = try decode("1bffffffffffffffff").get()

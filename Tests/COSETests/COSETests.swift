@@ -190,7 +190,8 @@ struct COSEStructureTests {
 
   @Test("the structure that is signed is that of RFC 8152 appendix C.2.1")
   func signatureStructure() throws {
-    let input = COSEStructure.input(.sign1, protected: [0xa1, 0x01, 0x26], payload: ArraySlice("This is the content.".utf8))
+    let input = COSEStructure.input(
+      .sign1, protected: [0xa1, 0x01, 0x26], payload: ArraySlice("This is the content.".utf8))
     #expect(input.hex == "846a5369676e61747572653143a101264054546869732069732074686520636f6e74656e742e")
     let empty = COSEStructure.input(.sign1, protected: [0xa0], payload: [0x01])
     #expect(empty.hex == "846a5369676e61747572653140404101")
@@ -272,7 +273,8 @@ struct COSEVectorTests {
     let algorithm = try #require(COSEAlgorithm(number: number))
     let payload = try #require(structure.structure.payload)
     return try key(jwk).isValid(
-      signature: structure.structure.proof, for: structure.structure.input(payload: payload, externalData: external)[...],
+      signature: structure.structure.proof,
+      for: structure.structure.input(payload: payload, externalData: external)[...],
       hash: algorithm.hash)
   }
 

@@ -34,6 +34,17 @@ import Testing
     #expect(found.first?.key.isEmpty == true)
   }
 
+  @Test("four bytes that brought another decoder down, a file of zeros and none at all have their errors")
+  func smallFiles() throws {
+    #expect(brief("-=0") == ["0 board: is missing", "0 request.document: is missing", "1 -: unknown key"])
+    #expect(brief("") == ["0 board: is missing", "0 request.document: is missing"])
+    for bytes: [UInt8] in [
+      [0], [0, 0, 0, 0], [UInt8](repeating: 0, count: 4096), [0x2d, 0x3d], [0x3d, 0x30], [0x2d],
+    ] {
+      #expect(throws: ConfigurationErrors.self) { try ReaderConfiguration(bytes: bytes) }
+    }
+  }
+
   @Test("bytes that are no UTF-8 are refused")
   func notUTF8() {
     for bytes: [UInt8] in [[0xff], [0x61, 0x3d, 0x22, 0xc3, 0x28, 0x22], [0xed, 0xa0, 0x80], [0xf5], [0x80, 0x80]] {

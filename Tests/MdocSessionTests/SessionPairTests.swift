@@ -148,7 +148,7 @@ struct SessionPairTests {
         == .init(reader: .failed(.timeout), holder: .failed(.sessionTerminatedByPeer), duration: .seconds(61)))
   }
 
-  @Test("a link lost before the answer is complete fails, after it makes no difference (SE03)")
+  @Test("a link lost before the answer is complete fails, after it makes no difference")
   func lostLinks() throws {
     let lost = SessionOutcome.failed(.transportLost)
     #expect(try run(VirtualLink(breaksAt: 0)) == .init(reader: lost, holder: lost, duration: .milliseconds(1030)))
@@ -161,7 +161,7 @@ struct SessionPairTests {
           reader: .completed, holder: .completed, responses: [responseBytes], duration: .milliseconds(6060)))
   }
 
-  @Test("a damaged message ends both sides, and the sender is told status 10 (SE02)")
+  @Test("a damaged message ends both sides, and the sender is told status 10")
   func damage() throws {
     #expect(
       try run(VirtualLink(damages: 0))

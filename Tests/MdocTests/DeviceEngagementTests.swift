@@ -193,7 +193,7 @@ struct DeviceEngagementTests {
     #expect(read >= 128 && read < 200)
   }
 
-  @Test("members of the second edition and unknown ones stay in the transcript (EN01)")
+  @Test("members of the second edition and unknown ones stay in the transcript")
   func unknownMembers() throws {
     var draft = try draft()
     draft.extraMembers = [
@@ -211,7 +211,7 @@ struct DeviceEngagementTests {
     #expect(try decodeCBOR(transcript.encoded).element(0)?.embeddedBytes.map(Array.init) == encoded)
   }
 
-  @Test("key 5 of a version 1.0 engagement means nothing, whatever it holds (EN02)")
+  @Test("key 5 of a version 1.0 engagement means nothing, whatever it holds")
   func originInfosTooEarly() throws {
     var draft = try draft()
     draft.extraMembers = [.init(5, .array(["org.iso.18013.5.1.mDL"]))]
@@ -235,7 +235,7 @@ struct DeviceEngagementTests {
     #expect(odd.capabilities == .init())
   }
 
-  @Test("an empty list of methods and none have the same outcome (EN04)")
+  @Test("an empty list of methods and none have the same outcome")
   func noMethods() throws {
     var draft = try draft(nil)
     for methods in [nil, []] as [[CBORValue]?] {
@@ -257,7 +257,7 @@ struct DeviceEngagementTests {
   }
 
   @Test(
-    "each mode alone and both together are offered as they are (EN06)",
+    "each mode alone and both together are offered as they are",
     arguments: [
       BluetoothRetrieval(peripheralServer: .init(uuid: uuid)),
       BluetoothRetrieval(centralClient: uuid),

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Session messages")
 struct SessionMessagesTests {
-  @Test("the first message of Annex D is read, and written again byte for byte (SE01)")
+  @Test("the first message of Annex D is read, and written again byte for byte")
   func annexD() throws {
     let figure = AnnexD.sessionEstablishment
     let message = try SessionEstablishment(figure[...])

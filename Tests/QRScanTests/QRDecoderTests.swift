@@ -74,6 +74,49 @@ let engagement = Array(
     #expect(try decoder.decode(QRPicture.code(other).beside(QRPicture.code(other))) == [other])
   }
 
+  /// A code as designers make them: round modules, a plate with a logo in its middle, softened edges.
+  private func styled(logo: Int, isRound: Bool, using random: inout SplitMix64) throws -> LumaImage {
+    let module = 5
+    let plain = try QRPicture.code(engagement, module: module, level: QR_ECLEVEL_H)
+    var pixels = plain.pixels
+    let middle = plain.width / 2
+    let shade = UInt8.random(in: 0...255, using: &random)
+    for y in 0..<plain.height {
+      for x in 0..<plain.width {
+        let place = y * plain.width + x
+        let (dx, dy) = (x % module * 2 - module + 1, y % module * 2 - module + 1)
+        if isRound, dx * dx + dy * dy > module * module { pixels[place] = 255 }
+        let away = max(abs(x - middle), abs(y - middle))
+        if away < logo { pixels[place] = away > logo - 4 ? 255 : (x + y) % 9 < 4 ? shade : 255 - shade }
+      }
+    }
+    return try LumaImage(width: plain.width, height: plain.height, pixels: pixels)
+  }
+
+  @Test("a styled code is read, or not, and leaves the decoder fit for the next one", arguments: UInt64(1)...2)
+  func styledCodes(seed: UInt64) throws {
+    var random = SplitMix64(state: seed)
+    let decoder = try QRDecoder()
+    let good = try QRPicture.code(engagement)
+    for isRound in [false, true] {
+      #expect(try decoder.decodeStill(styled(logo: 22, isRound: isRound, using: &random))?.codes == [engagement])
+      for _ in 0..<3 {
+        let logo = Int.random(in: 0...150, using: &random)
+        let picture = try styled(logo: logo, isRound: isRound, using: &random)
+          .rotated(degrees: Double.random(in: 0...360, using: &random))
+          .noisy(Int.random(in: 0...120, using: &random), using: &random)
+        // Whatever is found in it: it is not some other text.
+        let found = try decoder.decode(picture) + decoder.decode(picture.inverted())
+        #expect(found.isEmpty || found == [engagement], "logo \(logo)")
+      }
+      // Finder patterns alone, or torn: the library's search begins and finds no end.
+      var torn = good.pixels
+      for place in torn.indices where Int.random(in: 0..<6, using: &random) == 0 { torn[place] = 255 - torn[place] }
+      _ = try decoder.decode(LumaImage(width: good.width, height: good.height, pixels: torn))
+      #expect(try decoder.decode(good) == [engagement])
+    }
+  }
+
   @Test("bytes come back unchanged, whatever encoding they look like")
   func binary() throws {
     let decoder = try QRDecoder()

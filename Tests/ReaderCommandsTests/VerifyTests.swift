@@ -252,6 +252,80 @@ struct VerifyTests {
     #expect(CommandRun(words + ["--accept-untagged-dates"]).status == 0)
   }
 
+  @Test("bears a proof that carries its payload when told to, and only the payload that was to be signed")
+  func attachedPayload() throws {
+    var random = SplitMix64(state: 6)
+    let instant = try #require(DateTime("2026-06-01T12:00:00Z")).instant
+    let outcome = try TestIssue(.age, age: 20, now: instant).issue(random: &random)
+    let readerKey = try PrivateKey.generate(.p256)
+    let transcript = CBORValue.array([.null, .null, .null]).encode()
+    let anchor = try folder.file("attached.pem", text: outcome.trusted.pem)
+    let key = try folder.file("attached-key.pem", text: readerKey.pkcs8PEM())
+    for (method, reason) in [
+      (.signature, "C3 deviceSignatureInvalid"), (.mac, "C4 deviceMacInvalid"),
+    ] as [(DeviceAuthenticationMethod, String)] {
+      let presentation = DocumentPresentation(
+        outcome.credential, selection: outcome.credential.everything, method: method, transcript: transcript,
+        readerKey: readerKey.publicKey)
+      let proof = try presentation.deviceAuth(method)
+      /// What the verb says to a proof that carries this payload.
+      func run(_ payload: CBORValue, _ words: String...) throws -> CommandRun {
+        guard case .array(var parts) = proof.value else { throw POSIXError(.EINVAL) }
+        parts[2] = payload
+        let document = presentation.document(deviceAuth: .map([CBORValue.Pair(proof.key, .array(parts))]))
+        let response = try folder.file("attached", DeviceResponseDraft(documents: [document]).encode())
+        return CommandRun(
+          [
+            "verify", response, "--transcript", transcript.hex, "--anchor", anchor, "--reader-key", key, "--now",
+            "2026-06-01T12:00:00Z",
+          ] + words)
+      }
+      #expect(try run(.null).status == 0 && run(.null, "--accept-attached-payload").status == 0)
+      let refused = try run(.bytes(presentation.payload))
+      #expect(refused.status == 1 && refused.out.hasPrefix("NOT verified\n"))
+      #expect(refused.out.contains("  failure \(reason)\n"))
+      let borne = try run(.bytes(presentation.payload), "--accept-attached-payload")
+      #expect(borne.status == 0 && borne.out.hasPrefix("verified\n") && !borne.out.contains("failure"))
+      // Its own idea of what it signs is still refused, one byte longer, shorter or other.
+      let payload = presentation.payload
+      for other in [payload + [0], Array(payload.dropLast()), [payload[0] ^ 1] + payload.dropFirst(), []] {
+        let wrong = try run(.bytes(other), "--accept-attached-payload")
+        #expect(wrong.status == 1 && wrong.out.contains("  failure \(reason)\n"))
+      }
+    }
+  }
+
+  @Test("says what it was given instead of a response")
+  func otherThings() throws {
+    let good = DeviceResponseDraft().encode()
+    let issuerSigned = CBORValue.map(["nameSpaces": .map([]), "issuerAuth": .array([])]).encode()
+    let cases: [([UInt8], String)] = [
+      (issuerSigned, "the member version is missing or of a wrong kind; taken for IssuerSigned"),
+      (
+        CBORValue.map(["docType": "a", "issuerSigned": .encoded(issuerSigned)]).encode(),
+        "the member version is missing or of a wrong kind; taken for Document"
+      ),
+      ([], "not one well-formed CBOR item (truncated at byte 0); taken for nothing: it is empty"),
+      (
+        Array("hello, door".utf8),
+        "not one well-formed CBOR item (trailingBytes at byte 9); taken for some other text"
+      ),
+      (CBORValue.embedded(.encoded(good)).encode(), "a response inside another item; taken for DeviceResponse"),
+      (
+        CBORValue.map(["version": "1.0", "status": 0, "documents": .null]).encode(),
+        "the member documents is missing or of a wrong kind; taken for DeviceResponse"
+      ),
+    ]
+    for (content, fault) in cases {
+      let run = CommandRun(["verify", try folder.file("other", content)] + usual)
+      #expect(run.status == 1 && run.out.contains("  failure A1 responseMalformed\n"))
+      #expect(run.err.contains("note: no DeviceResponse: \(fault), of which inspect says more\n"), "\(run.err)")
+    }
+    // Base64, as such things are passed on, is no fault.
+    let run = CommandRun(["verify", try folder.file("text", text: Base64.standard.encode(good))] + usual)
+    #expect(run.out.contains("noDocuments") && !run.err.contains("no DeviceResponse"))
+  }
+
   @Test("refuses wrong usage and unreadable inputs with status 2")
   func usage() throws {
     let text = try folder.file("text", text: "hello, door")

@@ -178,6 +178,22 @@ struct PresentTests {
     if !quirk.hasPrefix("oversized") { #expect(status == 1) }
   }
 
+  @Test(
+    "stays on the link when told to linger, and the reader is done all the same", arguments: ["central", "peripheral"])
+  func lingering(mode: String) throws {
+    let prompt = try present("--mode", mode, "--yes")
+    let promptGoodbye = try #require(prompt.reader.goodbye)
+    #expect(prompt.status == 0 && prompt.reader.linkEnd == .ended && promptGoodbye < .milliseconds(900))
+    // The reader waits a second for the wallet to close, and closes then.
+    let (wallet, reader, status) = try present("--mode", mode, "--yes", "--quirk", "lingering")
+    #expect(reader.outcome == .completed && reader.linkEnd == .ended)
+    #expect(try verdict(reader).isVerified)
+    #expect(try #require(reader.goodbye) >= .seconds(1))
+    // It had its end from the reader before, so that this is a proper one.
+    #expect(status == 0 && wallet.out.hasSuffix("done: the reader ended the session\n"))
+    #expect(try Files.list(air).isEmpty)
+  }
+
   @Test("never starts a session when told not to", arguments: ["central", "peripheral"])
   func noStart(mode: String) throws {
     let wallet = PresentingWallet(["--air", air, "--timeout", "1", "--mode", mode, "--yes", "--quirk", "no-start"])

@@ -19,6 +19,8 @@ final class TestReader {
     var response: [UInt8]?
     var outcome: SessionOutcome?
     var linkEnd: GATTLink.End?
+    /// From the reader's end of the session to the end of the link.
+    var goodbye: Duration?
     let transcript: SessionTranscript
     let key: PrivateKey
   }
@@ -49,6 +51,7 @@ final class TestReader {
   private var discovery: Discovery?
   private var links: [ObjectIdentifier: AirLink] = [:]
   private var active: ObjectIdentifier?
+  private var endedAt: ContinuousClock.Instant?
   private var timers: [EventLoop.Timer] = []
 
   init(engagement text: String, air: String, request: [UInt8], manner: Manner = .proper) throws {
@@ -113,6 +116,7 @@ final class TestReader {
       links[id] = nil
       guard id == active else { return }
       result.linkEnd = end
+      result.goodbye = endedAt.map { .now - $0 }
       if result.outcome == nil { feedSession(.linkEnded) }
       loop.stop()
     }
@@ -140,6 +144,7 @@ final class TestReader {
         timer.set(at: instant)
       case .finished(let outcome):
         result.outcome = outcome
+        endedAt = .now
         if let active, let link = links[active] { link.end() } else { loop.stop() }
       }
     }
