@@ -181,11 +181,11 @@ struct PresentTests {
   @Test(
     "stays on the link when told to linger, and the reader is done all the same", arguments: ["central", "peripheral"])
   func lingering(mode: String) throws {
-    let prompt = try present("--mode", mode, "--yes")
+    let prompt = try present("--mode", mode, "--yes", manner: .patient)
     let promptGoodbye = try #require(prompt.reader.goodbye)
     #expect(prompt.status == 0 && prompt.reader.linkEnd == .ended && promptGoodbye < .milliseconds(900))
-    // The reader waits a second for the wallet to close, and closes then.
-    let (wallet, reader, status) = try present("--mode", mode, "--yes", "--quirk", "lingering")
+    // A patient reader waits a second for the wallet to close, and closes then.
+    let (wallet, reader, status) = try present("--mode", mode, "--yes", "--quirk", "lingering", manner: .patient)
     #expect(reader.outcome == .completed && reader.linkEnd == .ended)
     #expect(try verdict(reader).isVerified)
     #expect(try #require(reader.goodbye) >= .seconds(1))

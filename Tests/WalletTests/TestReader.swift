@@ -28,6 +28,8 @@ final class TestReader {
   /// How the reader behaves.
   enum Manner {
     case proper
+    /// Waits for the wallet to close, up to the second that an engine allows by itself.
+    case patient
     /// Shows an Ident of another engagement.
     case wrongIdent
     /// Closes the connection as soon as it has the answer.
@@ -35,11 +37,7 @@ final class TestReader {
   }
 
   /// Closing a simulated link delivers what was sent.
-  private static let limits = {
-    var limits = GATTLink.Limits()
-    limits.linger = .zero
-    return limits
-  }()
+  private let limits: GATTLink.Limits
 
   private let loop: EventLoop
   private let air: String
@@ -58,6 +56,9 @@ final class TestReader {
     loop = try EventLoop()
     self.air = air
     self.manner = manner
+    var limits = GATTLink.Limits()
+    if manner != .patient { limits.linger = .zero }
+    self.limits = limits
     engagement = try DeviceEngagement(try EngagementURI(text).engagement)
     let key = try PrivateKey.generate(engagement.eDeviceKey.curve)
     session = try ReaderSession(
@@ -72,17 +73,19 @@ final class TestReader {
     if let uuid = bluetooth.centralClient, let service = UUID128(uuid.bytes) {
       var ident = engagement.bleIdent
       if manner == .wrongIdent { ident[0] ^= 1 }
+      let limits = limits
       advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] in
         self?.adopt(
-          $0, .server(mode: .centralClient, service: service, ident: ident, limits: TestReader.limits), .centralClient)
+          $0, .server(mode: .centralClient, service: service, ident: ident, limits: limits), .centralClient)
       }
     }
     if let uuid = bluetooth.peripheralServer?.uuid, let service = UUID128(uuid.bytes) {
+      let limits = limits
       let own = advertisement.map { Set([$0.address]) } ?? []
       discovery = try Discovery(of: service, in: air, except: own, on: loop) { [weak self] event in
         guard case .connected(_, let connection) = event else { return }
         self?.adopt(
-          connection, .client(mode: .peripheralServer, service: service, limits: TestReader.limits), .peripheralServer)
+          connection, .client(mode: .peripheralServer, service: service, limits: limits), .peripheralServer)
       }
     }
     drainSession()
