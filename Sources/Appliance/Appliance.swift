@@ -13,7 +13,7 @@ import ReaderCore
 import SimulatedAir
 import TerminalPanel
 
-/// The reader on the simulated board: builds the edges, turns the loop, and carries what the state machine asks for.
+/// The reader on its board: builds the edges, turns the loop, and carries what the state machine asks for.
 ///
 /// One thread and one loop; pictures are decoded by one worker. Nothing here decides anything about a visitor.
 package final class Appliance {
@@ -28,9 +28,9 @@ package final class Appliance {
   private var reader: Reader
   private var assessor: Assessor
   private var panel: PanelEngine
-  private var terminal: TerminalPanel
-  private var radio: SimulatedRadio?
-  private var camera: PictureFolder?
+  private var output: (any PanelOutput)?
+  private var radio: (any Radio)?
+  private var camera: (any Camera)?
   private var worker: DecodeWorker?
   private var signals: SignalWatch?
   private var deadline: EventLoop.Timer?
@@ -60,7 +60,6 @@ package final class Appliance {
         messageSize: parts.messageSize, display: parts.signals.display)
     ) { curve throws(CryptoError) in try PrivateKey.generate(curve) }
     panel = PanelEngine(relayPulse: parts.signals.relayPulse, hasBuzzer: parts.signals.hasBuzzer)
-    terminal = TerminalPanel(descriptor: parts.panelDescriptor)
     assessor = Assessor(
       verifier: Verifier(anchors: [], policy: parts.verification), template: parts.template)
   }
@@ -76,6 +75,7 @@ package final class Appliance {
     panelDeadline = loop.timer("panel") { [weak self] in self?.advancePanel() }
     recovery = loop.timer("recovery") { [weak self] in self?.lookAfterFaults() }
     record("starting")
+    openPanel()
     show(.starting)
     openDevices()
     reloadTrust()
@@ -92,32 +92,31 @@ package final class Appliance {
     loop.stop()
   }
 
+  /// Every device that fails is a fault, looked at again until it is well.
   private func openDevices() {
-    radio = SimulatedRadio(folder: parts.air, messageLimit: parts.messageSize, on: loop) {
-      [weak self] in self?.feed(.link($0, $1))
-    }
-    openCamera()
-    checkRadio()
-  }
-
-  private func openCamera() {
     do throws(SystemError) {
-      if worker == nil { worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) } }
-      camera = try PictureFolder(parts.pictures, on: loop) { [weak self] in self?.cameraEvent($0) }
-      clear(.cameraUnavailable)
+      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
     } catch {
       raise(.cameraUnavailable, error.description)
     }
+    switch parts.radio {
+    case .air(let folder):
+      radio = SimulatedRadio(folder: folder, messageLimit: parts.messageSize, on: loop) { [weak self] in
+        self?.radioEvent($0)
+      }
+    }
+    radio?.lookAgain()
+    switch parts.camera {
+    case .pictures(let folder):
+      let pictures = PictureCamera(folder, on: loop) { [weak self] in self?.cameraEvent($0) }
+      camera = pictures
+      pictures.start()
+    }
   }
 
-  private func checkRadio() {
-    do throws(SystemError) {
-      guard try Files.facts(parts.air).kind == .folder else {
-        throw SystemError("open", code: ENOTDIR, subject: parts.air)
-      }
-      clear(.radioUnavailable)
-    } catch {
-      raise(.radioUnavailable, error.description)
+  private func openPanel() {
+    switch parts.panel {
+    case .terminal(let descriptor): output = TerminalOutput(descriptor: descriptor)
     }
   }
 
@@ -125,8 +124,8 @@ package final class Appliance {
   private func lookAfterFaults() {
     recovery?.set(after: Appliance.recoveryInterval)
     checkClock()
-    if status.faults.contains(.cameraUnavailable) { openCamera() }
-    if status.faults.contains(.radioUnavailable) { checkRadio() }
+    if status.faults.contains(.radioUnavailable) { radio?.lookAgain() }
+    output?.lookAgain()
     if status.faults.contains(.trustEmpty) { reloadTrust() }
   }
 
@@ -134,6 +133,7 @@ package final class Appliance {
     camera?.cancel()
     worker?.stop()
     radio?.close()
+    output?.close()
     signals?.cancel()
     record("stopped")
     status.state = "stopped"
@@ -174,21 +174,19 @@ package final class Appliance {
 
   // MARK: Camera
 
-  private func cameraEvent(_ event: PictureFolder.Event) {
+  private func cameraEvent(_ event: CameraEvent) {
     switch event {
-    case .frame(let frame):
-      if reader.isReady { submit(frame) }
-    case .skipped(let error): record("pictureSkipped", [.init("problem", .string(error.description))])
-    case .folderGone:
-      camera = nil
-      raise(.cameraUnavailable, "\(parts.pictures): the folder is gone")
+    case .frame(let image, let patience): if reader.isReady { submit(image, patience) }
+    case .fault(let reason): raise(.cameraUnavailable, reason)
+    case .recovered: clear(.cameraUnavailable)
+    case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
     }
   }
 
-  private func submit(_ frame: PictureFolder.Frame) {
+  private func submit(_ image: LumaImage, _ patience: CameraPatience) {
     guard let worker else { return }
     let captured = ContinuousClock.now
-    let number = worker.submit(frame.image, .still)
+    let number = worker.submit(image, patience == .live ? .live : .still)
     // Only the newest picture is decoded: older ones that wait are replaced.
     capturedAt = [number: captured]
   }
@@ -197,6 +195,14 @@ package final class Appliance {
     guard let captured = capturedAt.removeValue(forKey: result.picture) else { return }
     if let failure = result.failure { return raise(.cameraUnavailable, failure.description) }
     for code in result.codes { feed(.code(code, capturedAt: captured)) }
+  }
+
+  private func radioEvent(_ event: RadioEvent) {
+    switch event {
+    case .link(let id, let event): feed(.link(id, event))
+    case .fault(let reason): raise(.radioUnavailable, reason)
+    case .recovered: clear(.radioUnavailable)
+    }
   }
 
   // MARK: The state machine
@@ -215,12 +221,7 @@ package final class Appliance {
 
   private func perform(_ output: Reader.Output) {
     switch output {
-    case .openRadio(let plan):
-      do throws(AirError) {
-        try radio?.open(plan)
-      } catch {
-        raise(.radioUnavailable, error.description)
-      }
+    case .openRadio(let plan): radio?.open(plan)
     case .keep(let link): radio?.keep(link)
     case .send(let link, let message): radio?.send(message, on: link)
     case .finish(let link): radio?.finish(link)
@@ -235,7 +236,7 @@ package final class Appliance {
       checkClock()
       record("ready")
       onReady?()
-      if let frame = camera?.current, reader.isReady { submit(frame) }
+      if let image = camera?.current, reader.isReady { submit(image, .still) }
     case .wake(let instant): deadline?.set(at: instant)
     }
   }
@@ -281,7 +282,7 @@ package final class Appliance {
   }
 
   private func applyPanel() {
-    terminal.show(panel.state)
+    output?.show(panel.state)
     onPanel?(panel.state)
     if let next = panel.deadline { panelDeadline?.set(at: next) } else { panelDeadline?.cancel() }
   }

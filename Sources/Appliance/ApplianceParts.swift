@@ -14,39 +14,58 @@ extension Appliance {
     package var verification: VerificationPolicy
     package var timeouts: ReaderTimeouts
     package var signals: ReaderConfiguration.Signals
-    /// Folder of pictures: the camera.
-    package var pictures: String
-    /// Folder of sockets: the air.
-    package var air: String
+    package var camera: CameraPart
+    package var radio: RadioPart
+    package var panel: PanelPart
     /// Where what happened is written.
     package var events: EventLog.Destination
     /// Where `status` finds what this process is doing; nil for nowhere.
     package var statusFile: String?
-    /// Where the terminal panel writes.
-    package var panelDescriptor: CInt
     /// What a doubtful clock does.
     package var clock: ReaderConfiguration.ClockPolicy
 
     package init(
       template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),
-      timeouts: ReaderTimeouts = ReaderTimeouts(), signals: ReaderConfiguration.Signals = .init(), pictures: String,
-      air: String, events: EventLog.Destination, statusFile: String? = nil, panelDescriptor: CInt = STDERR_FILENO,
-      clock: ReaderConfiguration.ClockPolicy = .fault
+      timeouts: ReaderTimeouts = ReaderTimeouts(), signals: ReaderConfiguration.Signals = .init(), camera: CameraPart,
+      radio: RadioPart, panel: PanelPart = .terminal(descriptor: STDERR_FILENO), events: EventLog.Destination,
+      statusFile: String? = nil, clock: ReaderConfiguration.ClockPolicy = .fault
     ) {
       self.template = template
       self.verification = verification
       self.timeouts = timeouts
       self.signals = signals
-      self.pictures = pictures
-      self.air = air
+      self.camera = camera
+      self.radio = radio
+      self.panel = panel
       self.events = events
       self.statusFile = statusFile
-      self.panelDescriptor = panelDescriptor
       self.clock = clock
     }
 
     /// Largest session message of a wallet in bytes: its response, and what is around it.
     var messageSize: Int { verification.maximumResponseSize + 65_536 }
+  }
+
+  /// What sees the codes.
+  package enum CameraPart: Sendable {
+    /// A folder of pictures.
+    case pictures(String)
+    case v4l2(CameraFacts)
+  }
+
+  /// What carries the sessions.
+  package enum RadioPart: Sendable {
+    /// A folder of sockets.
+    case air(String)
+    /// A controller of the kernel by its name.
+    case bluetooth(adapter: String)
+  }
+
+  /// What people see and hear, and the door.
+  package enum PanelPart: Sendable {
+    /// One line of text for each change.
+    case terminal(descriptor: CInt)
+    case gpio(LineFacts)
   }
 
   /// The certificates to trust now, and what was wrong while they were loaded.

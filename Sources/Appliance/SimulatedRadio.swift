@@ -1,17 +1,18 @@
 import Bluetooth
+import Glibc
 import Kernel
 import ReaderCore
 import SimulatedAir
 
 /// The radio of the simulated board: advertises, discovers and carries links over a folder of sockets.
-final class SimulatedRadio {
+final class SimulatedRadio: Radio {
   /// How often a link that breaks before it starts is tried again: radios lose the first one now and then.
   private static let attempts = 3
 
   private let folder: String
   private let loop: EventLoop
   private let limits: GATTLink.Limits
-  private let handler: (Reader.LinkID, Reader.LinkEvent) -> Void
+  private let handler: (RadioEvent) -> Void
   private var advertisement: Advertisement?
   private var discovery: Discovery?
   private var links: [Reader.LinkID: AirLink] = [:]
@@ -19,8 +20,7 @@ final class SimulatedRadio {
   private var lastID: Reader.LinkID = 0
 
   init(
-    folder: String, messageLimit: Int, on loop: EventLoop,
-    handler: @escaping (Reader.LinkID, Reader.LinkEvent) -> Void
+    folder: String, messageLimit: Int, on loop: EventLoop, handler: @escaping (RadioEvent) -> Void
   ) {
     self.folder = folder
     var limits = GATTLink.Limits()
@@ -32,9 +32,28 @@ final class SimulatedRadio {
     self.handler = handler
   }
 
-  /// Advertises, discovers, or both, until `close` or `keep`.
-  func open(_ plan: RadioPlan) throws(AirError) {
+  func open(_ plan: RadioPlan) {
     close()
+    do throws(AirError) {
+      try look(plan)
+    } catch {
+      stopLooking()
+      handler(.fault(error.description))
+    }
+  }
+
+  func lookAgain() {
+    do throws(SystemError) {
+      guard try Files.facts(folder).kind == .folder else {
+        throw SystemError("open", code: ENOTDIR, subject: folder)
+      }
+      handler(.recovered)
+    } catch {
+      handler(.fault(error.description))
+    }
+  }
+
+  private func look(_ plan: RadioPlan) throws(AirError) {
     var own: Set<AirAddress> = []
     if let service = plan.advertise {
       let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
@@ -53,7 +72,6 @@ final class SimulatedRadio {
     }
   }
 
-  /// This link won: every other one goes, and nobody new is let in.
   func keep(_ id: Reader.LinkID) {
     stopLooking()
     for (other, link) in links where other != id {
@@ -64,10 +82,8 @@ final class SimulatedRadio {
 
   func send(_ message: [UInt8], on id: Reader.LinkID) { links[id]?.send(message) }
 
-  /// Delivers what is waiting and ends the link.
   func finish(_ id: Reader.LinkID) { links[id]?.end() }
 
-  /// Ends everything at once.
   func close() {
     stopLooking()
     for link in links.values { link.close() }
@@ -93,20 +109,20 @@ final class SimulatedRadio {
       try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
     } catch {
       links[id] = nil
-      handler(id, .ended(LinkFailure.connectFailed.code))
+      handler(.link(id, .ended(LinkFailure.connectFailed.code)))
     }
   }
 
   private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: MdocMode, address: AirAddress?) {
     switch event {
     case .started(let start):
-      handler(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips)))
-    case .message(let message): handler(id, .message(message))
-    case .progress: handler(id, .progress)
-    case .sent: handler(id, .sent)
+      handler(.link(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips))))
+    case .message(let message): handler(.link(id, .message(message)))
+    case .progress: handler(.link(id, .progress))
+    case .sent: handler(.link(id, .sent))
     case .finished(let end):
       links[id] = nil
-      handler(id, .ended(end.code))
+      handler(.link(id, .ended(end.code)))
       if let address { tryAgain(address) }
     }
   }

@@ -1,23 +1,27 @@
 /// What a board is made of: `board/<name>/board.toml`.
 ///
-/// Kinds that this version has no edge for are refused by name.
+/// Facts, not wishes: which device is which part. What the site wants is in the configuration.
 package struct BoardFacts: Equatable, Sendable {
   /// What sees the codes.
-  package enum Camera: String, CaseIterable, Sendable {
-    /// A folder of pictures, the newest wins.
+  package enum Camera: Equatable, Sendable {
+    /// A folder of pictures, the newest wins. The configuration names the folder.
     case pictures
+    case v4l2(CameraFacts)
   }
 
   /// What carries the sessions.
-  package enum Radio: String, CaseIterable, Sendable {
-    /// A folder of sockets.
+  package enum Radio: Equatable, Sendable {
+    /// A folder of sockets. The configuration names the folder.
     case air
+    /// A controller of the kernel by its name, `hci0`.
+    case bluetooth(adapter: String)
   }
 
   /// What people see and hear, and the door.
-  package enum Panel: String, CaseIterable, Sendable {
+  package enum Panel: Equatable, Sendable {
     /// One line of text for each change.
     case terminal
+    case gpio(LineFacts)
   }
 
   /// For people: what the board is.
@@ -37,9 +41,9 @@ package struct BoardFacts: Equatable, Sendable {
     let findings = SchemaFindings()
     var top = Section(root: root, findings: findings)
     let name = top.requiredText("name", example: "simulated")
-    let camera: Camera? = BoardFacts.kind("camera", later: ["v4l2"], &top)
-    let radio: Radio? = BoardFacts.kind("radio", later: ["bluetooth"], &top)
-    let panel: Panel? = BoardFacts.kind("panel", later: ["gpio"], &top)
+    let camera = BoardFacts.readCamera(&top)
+    let radio = BoardFacts.readRadio(&top)
+    let panel = BoardFacts.readPanel(&top)
     top.finish()
     guard findings.errors.isEmpty, let name, let camera, let radio, let panel else {
       throw ConfigurationErrors(findings.errors)
@@ -50,21 +54,66 @@ package struct BoardFacts: Equatable, Sendable {
     self.panel = panel
   }
 
-  /// The `kind` of a part; the same rules for all three.
-  private static func kind<Kind: RawRepresentable & CaseIterable>(
-    _ part: String, later: [String], _ top: inout Section
-  ) -> Kind? where Kind.RawValue == String {
-    var section = top.section(part)
+  private static func readCamera(_ top: inout Section) -> Camera? {
+    var section = top.section("camera")
     defer { section.finish() }
-    let names = Kind.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-    guard let text = section.requiredText("kind", example: Kind.allCases.first?.rawValue ?? "") else { return nil }
-    if let kind = Kind(rawValue: text) { return kind }
-    let line = section.table?.member("kind")?.line ?? section.line
-    if later.contains(text) {
-      section.report("kind", line: line, "\"\(text)\" is not built yet in this version", "use \(names)")
-    } else {
-      section.report("kind", line: line, "\"\(text.quotable)\" is no \(part) kind", "write \(names)")
+    switch kind(of: "camera", among: ["pictures", "v4l2"], &section) {
+    case "pictures": return .pictures
+    case "v4l2": return .v4l2(CameraFacts(&section))
+    default: return skip(&section)
     }
+  }
+
+  private static func readRadio(_ top: inout Section) -> Radio? {
+    var section = top.section("radio")
+    defer { section.finish() }
+    switch kind(of: "radio", among: ["air", "bluetooth"], &section) {
+    case "air": return .air
+    case "bluetooth": return readAdapter(&section).map(Radio.bluetooth)
+    default: return skip(&section)
+    }
+  }
+
+  private static func readPanel(_ top: inout Section) -> Panel? {
+    var section = top.section("panel")
+    defer { section.finish() }
+    switch kind(of: "panel", among: ["terminal", "gpio"], &section) {
+    case "terminal": return .terminal
+    case "gpio": return LineFacts(&section).map(Panel.gpio)
+    default: return skip(&section)
+    }
+  }
+
+  private static func kind(of part: String, among kinds: [String], _ section: inout Section) -> String? {
+    guard let text = section.requiredText("kind", example: kinds[0]) else { return nil }
+    if kinds.contains(text) { return text }
+    let names = kinds.map { "\"\($0)\"" }.joined(separator: ", ")
+    let line = section.table?.member("kind")?.line ?? section.line
+    section.report("kind", line: line, "\"\(text.quotable)\" is no \(part) kind", "write \(names)")
     return nil
+  }
+
+  /// Without a kind nobody knows which of the other keys are right: only the kind is complained about.
+  private static func skip<Part>(_ section: inout Section) -> Part? {
+    guard case .table(let members) = section.table?.content else { return nil }
+    for (key, _) in members where section.table?.member("kind") != nil { _ = section.value(key) }
+    return nil
+  }
+
+  private static func readAdapter(_ section: inout Section) -> String? {
+    let standard = "hci0"
+    guard section.table?.member("adapter") != nil else {
+      _ = section.value("adapter")
+      return standard
+    }
+    guard let text = section.text("adapter", example: standard) else { return nil }
+    guard text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)), "hci\(number)" == text else {
+      let line = section.table?.member("adapter")?.line ?? section.line
+      section.report(
+        "adapter", line: line, "\"\(text.quotable)\" is no adapter name",
+        "write the kernel's name, for example \"hci0\" (mdoc-reader bluetooth lists them)")
+      return nil
+    }
+    return text
   }
 }

@@ -115,7 +115,8 @@ private final class Demo {
     var parts = Appliance.Parts(
       template: try DemoTemplate.adultsOnly(),
       signals: .init(display: .milliseconds(800), relayPulse: .milliseconds(500)),
-      pictures: "\(folder)/pictures", air: "\(folder)/air", events: .none, panelDescriptor: STDOUT_FILENO)
+      camera: .pictures("\(folder)/pictures"), radio: .air("\(folder)/air"),
+      panel: .terminal(descriptor: STDOUT_FILENO), events: .none)
     parts.timeouts.idle = .seconds(5)
     let appliance = try Appliance(parts) { Appliance.TrustMaterial(folder: trust) }
     self.appliance = appliance

@@ -1,6 +1,7 @@
 import Appliance
 import Commands
 import Configuration
+import Glibc
 import Kernel
 import Policy
 import TrustStore
@@ -86,12 +87,33 @@ struct Site {
     }
   }
 
+  var camera: Appliance.CameraPart {
+    switch board.camera {
+    case .pictures: .pictures(pictures)
+    case .v4l2(let facts): .v4l2(facts)
+    }
+  }
+
+  var radio: Appliance.RadioPart {
+    switch board.radio {
+    case .air: .air(air)
+    case .bluetooth(let adapter): .bluetooth(adapter: adapter)
+    }
+  }
+
+  var panel: Appliance.PanelPart {
+    switch board.panel {
+    case .terminal: .terminal(descriptor: STDERR_FILENO)
+    case .gpio(let facts): .gpio(facts)
+    }
+  }
+
   /// What the appliance is made from.
   var parts: Appliance.Parts {
     Appliance.Parts(
       template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
-      signals: configuration.signals, pictures: pictures, air: air, events: events, statusFile: statusFile,
-      clock: configuration.clock)
+      signals: configuration.signals, camera: camera, radio: radio, panel: panel, events: events,
+      statusFile: statusFile, clock: configuration.clock)
   }
 }
 

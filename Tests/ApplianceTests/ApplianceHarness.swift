@@ -74,9 +74,8 @@ final class ApplianceHarness {
     let parts = Appliance.Parts(
       template: try ReaderConfiguration(text: ApplianceHarness.template).template, timeouts: timeouts,
       signals: .init(display: .milliseconds(60), relayPulse: .milliseconds(100), hasBuzzer: false),
-      pictures: pictures, air: air,
-      events: .file(folder + "/events.jsonl"), statusFile: folder + "/status.json",
-      panelDescriptor: open("/dev/null", O_WRONLY))
+      camera: .pictures(pictures), radio: .air(air), panel: .terminal(descriptor: open("/dev/null", O_WRONLY)),
+      events: .file(folder + "/events.jsonl"), statusFile: folder + "/status.json")
     let appliance = try Appliance(parts) { [anchor] in
       let bytes = (try? Files.read(anchor, limit: 65_536)) ?? []
       let certificates = (try? CertificateInput.certificates(in: bytes)) ?? []

@@ -23,8 +23,8 @@ struct RecoveryTests {
     var isProvisioned = false
     let appliance = try Appliance(
       Appliance.Parts(
-        template: .standard, pictures: folder + "/pictures", air: folder + "/air", events: .file(folder + "/events"),
-        panelDescriptor: open("/dev/null", O_WRONLY))
+        template: .standard, camera: .pictures(folder + "/pictures"), radio: .air(folder + "/air"),
+        panel: .terminal(descriptor: open("/dev/null", O_WRONLY)), events: .file(folder + "/events"))
     ) {
       Appliance.TrustMaterial(
         anchors: isProvisioned ? [TrustAnchor(root, source: "test")] : [], signers: [], problems: [])

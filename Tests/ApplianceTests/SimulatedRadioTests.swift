@@ -40,14 +40,15 @@ struct SimulatedRadioTests {
       links.append(link)
     }
     var events: [String] = []
-    let radio = SimulatedRadio(folder: folder, messageLimit: 1000, on: loop) { id, event in
+    let radio = SimulatedRadio(folder: folder, messageLimit: 1000, on: loop) { event in
+      guard case .link(let id, let event) = event else { return }
       switch event {
       case .started: events.append("\(id) started")
       case .ended(let reason): events.append("\(id) \(reason)")
       default: break
       }
     }
-    try radio.open(RadioPlan(advertise: nil, ident: [], discover: uuid))
+    radio.open(RadioPlan(advertise: nil, ident: [], discover: uuid))
     let last = min(failures + 1, 3)
     let deadline = ContinuousClock.now + .seconds(5)
     while events.count < last, .now < deadline { try loop.turn(until: .now + .milliseconds(10)) }
@@ -67,7 +68,8 @@ struct SimulatedRadioTests {
     var started: [Reader.LinkID] = []
     var messages: [String] = []
     var radio: SimulatedRadio?
-    radio = SimulatedRadio(folder: folder, messageLimit: 1000, on: loop) { id, event in
+    radio = SimulatedRadio(folder: folder, messageLimit: 1000, on: loop) { event in
+      guard case .link(let id, let event) = event else { return }
       switch event {
       case .started:
         started.append(id)
@@ -76,7 +78,7 @@ struct SimulatedRadioTests {
       default: break
       }
     }
-    try radio?.open(RadioPlan(advertise: uuid, ident: ident, discover: nil))
+    radio?.open(RadioPlan(advertise: uuid, ident: ident, discover: nil))
     var strangerIsGone = false
     var stranger: AirConnection?
     var wallet: AirLink?

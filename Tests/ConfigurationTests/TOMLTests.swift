@@ -149,13 +149,92 @@ import Testing
     #expect(facts.camera == .pictures && facts.radio == .air && facts.panel == .terminal)
   }
 
-  @Test("kinds of later versions are refused by name, unknown ones otherwise")
+  @Test("an unknown kind is refused with the kinds there are, and nothing else of its table is complained about")
   func kinds() {
     #expect(
-      brief("name = \"pi\"\n[camera]\nkind = \"v4l2\"\n[radio]\nkind = \"bluetooth\"\n[panel]\nkind = \"gpoi\"\n") == [
-        "3 camera.kind: \"v4l2\" is not built yet in this version",
-        "5 radio.kind: \"bluetooth\" is not built yet in this version", "7 panel.kind: \"gpoi\" is no panel kind",
+      brief("name = \"pi\"\n[camera]\nkind = \"v4l\"\ndevice = 1\n[radio]\nkind = 7\n[panel]\nkind = \"gpoi\"\n") == [
+        "3 camera.kind: \"v4l\" is no camera kind", "6 radio.kind: is a whole number, must be text",
+        "8 panel.kind: \"gpoi\" is no panel kind",
       ])
+  }
+
+  @Test("a board with devices loads, and what is left out has its default")
+  func devices() throws {
+    let facts = try BoardFacts(
+      text: """
+        name = "door"
+        [camera]
+        kind = "v4l2"
+        device = "/dev/v4l/by-id/usb-cam"
+        formats = ["MJPEG"]
+        focus = 120
+        [radio]
+        kind = "bluetooth"
+        [panel]
+        kind = "gpio"
+        chip = "pinctrl-bcm2711"
+        [panel.lines]
+        green = { line = "GPIO17" }
+        relay = { offset = 27, active = "low" }
+        button = { line = "GPIO22", active = "low", bias = "pull-up" }
+        """)
+    var camera = CameraFacts()
+    camera.device = "/dev/v4l/by-id/usb-cam"
+    camera.formats = [.mjpeg]
+    camera.focus = 120
+    #expect(facts.camera == .v4l2(camera) && facts.radio == .bluetooth(adapter: "hci0"))
+    guard case .gpio(let lines) = facts.panel else { return #expect(Bool(false), "no lines") }
+    #expect(lines.chip == "pinctrl-bcm2711" && Set(lines.lines.keys) == [.green, .relay, .button])
+    #expect(lines.lines[.relay] == .init(place: .offset(27), isActiveLow: true, bias: .asIs))
+    #expect(lines.lines[.button] == .init(place: .name("GPIO22"), isActiveLow: true, bias: .pullUp))
+  }
+
+  @Test("every board that comes with the program loads, under the name of its folder, and says how to use it")
+  func boards() throws {
+    let folder = repositoryPath("board")
+    let boards = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "common" }.sorted()
+    #expect(boards == ["pc", "raspberrypi-4", "raspberrypi-5", "raspberrypi-zero-2w", "simulated", "virtual"])
+    for board in boards {
+      let facts = try BoardFacts(text: repositoryFile("board/\(board)/board.toml"))
+      #expect(facts.name == board)
+      #expect(try !repositoryFile("board/\(board)/README.md").isEmpty)
+      // The relay's line is one that the Pi pulls down at reset.
+      if board.hasPrefix("raspberrypi"), case .gpio(let lines) = facts.panel {
+        #expect(lines.lines[.relay]?.place == .name("GPIO24") && lines.lines[.relay]?.isActiveLow == false)
+      }
+    }
+  }
+
+  @Test("wrong facts of devices are named, each with its line")
+  func wrongFacts() {
+    #expect(
+      brief(
+        """
+        name = "door"
+        [camera]
+        kind = "v4l2"
+        device = "video0"
+        width = 12
+        formats = ["H264", "YUYV", "YUYV"]
+        [radio]
+        kind = "bluetooth"
+        adapter = "usb"
+        [panel]
+        kind = "gpio"
+        [panel.lines]
+        green = { line = "GPIO17" }
+        red = { line = "GPIO17", active = "up" }
+        blue = {}
+        relay = { line = "GPIO27", offset = 3 }
+        lamp = { line = "GPIO5" }
+        """) == [
+          "4 camera.device: \"video0\" is no device", "5 camera.width: 12 is out of range",
+          "6 camera.formats: an entry is no format known here", "6 camera.formats: \"YUYV\" is there twice",
+          "9 radio.adapter: \"usb\" is no adapter name", "10 panel.chip: is missing",
+          "14 panel.lines.red: is the line that green has already",
+          "14 panel.lines.red.active: \"up\" is not one of \"high\", \"low\"", "15 panel.lines.blue: names no line",
+          "16 panel.lines.relay: names the line twice", "17 panel.lines.lamp: unknown key",
+        ])
   }
 
   @Test("missing, unknown and misspelt facts are all named")
