@@ -31,12 +31,6 @@ func brief(_ text: String) -> [String] {
   errors(text).map { "\($0.line) \($0.key): \($0.problem)" }
 }
 
-private func repositoryFile(_ path: String) throws -> String {
-  let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-  return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-}
-
 @Suite("Reader configuration") struct ReaderConfigurationTests {
   @Test("the shipped file says exactly the defaults")
   func shipped() throws {

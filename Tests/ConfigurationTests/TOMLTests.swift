@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -200,7 +201,7 @@ import Testing
       #expect(try !repositoryFile("board/\(board)/README.md").isEmpty)
       // The relay's line is one that the Pi pulls down at reset.
       if board.hasPrefix("raspberrypi"), case .gpio(let lines) = facts.panel {
-        #expect(lines.lines[.relay]?.place == .name("GPIO24") && lines.lines[.relay]?.isActiveLow == false)
+        #expect(lines.lines[LineFacts.Role.relay] == .init(place: .name("GPIO24"), isActiveLow: false, bias: .asIs))
       }
     }
   }
