@@ -2,7 +2,7 @@ package import Bytes
 internal import COpenSSL
 
 /// A hash function of ISO/IEC 18013-5.
-package enum HashAlgorithm: Sendable {
+package enum HashAlgorithm: CaseIterable, Sendable {
   case sha256
   case sha384
   case sha512

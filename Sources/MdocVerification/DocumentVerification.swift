@@ -297,18 +297,6 @@ extension Reason {
   }
 }
 
-extension HashAlgorithm {
-  /// The algorithm of exactly the three names an MSO may use.
-  init?(msoName name: String) {
-    switch name {
-    case "SHA-256": self = .sha256
-    case "SHA-384": self = .sha384
-    case "SHA-512": self = .sha512
-    default: return nil
-    }
-  }
-}
-
 /// Values seen so far. A few are compared one by one, which is faster than hashing them; a hostile many are hashed.
 private struct Distinct<Value: Hashable> {
   private var few: [Value] = []
