@@ -98,7 +98,7 @@ struct DocumentVerification {
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
       docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
-      isStrict: policy.strictCertificateProfile, revocation: RevocationDemand(policy.signerRevocation))
+      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation)
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
@@ -262,16 +262,6 @@ struct DocumentVerification {
             .deviceElementUnauthorized(nameSpace: name, element: element.identifier))
         }
       }
-    }
-  }
-}
-
-extension RevocationDemand {
-  init(_ demand: VerificationPolicy.Demand) {
-    switch demand {
-    case .ignore: self = .ignore
-    case .prefer: self = .prefer
-    case .require: self = .require
     }
   }
 }
