@@ -102,7 +102,7 @@ struct DocumentVerification {
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
-    for finding in verdict.findings { add(finding.isHard ? .failure : .warning, Reason(finding.reason)) }
+    for finding in verdict.findings { add(finding.isHard ? .failure : .warning, .chain(finding.reason)) }
   }
 
   // MARK: B6 to B10: what was signed
@@ -262,27 +262,6 @@ struct DocumentVerification {
             .deviceElementUnauthorized(nameSpace: name, element: element.identifier))
         }
       }
-    }
-  }
-}
-
-extension Reason {
-  init(_ reason: ChainReason) {
-    switch reason {
-    case .noTrustAnchor: self = .noTrustAnchor
-    case .signerCertSignatureInvalid: self = .signerCertSignatureInvalid
-    case .signerCertExpired: self = .signerCertExpired
-    case .signerCertNotYetValid: self = .signerCertNotYetValid
-    case .anchorExpired: self = .anchorExpired
-    case .anchorNotYetValid: self = .anchorNotYetValid
-    case .validityNesting: self = .validityNesting
-    case .signerProfile(let fault): self = .signerProfile(detail: fault.rawValue)
-    case .anchorProfile(let fault): self = .anchorProfile(detail: fault.rawValue)
-    case .countryMismatchChain: self = .countryMismatchChain
-    case .stateMismatchChain: self = .stateMismatchChain
-    case .signerRevoked: self = .signerRevoked
-    case .revocationUnknown: self = .revocationUnknown
-    case .selfSignedSigner: self = .selfSignedSigner
     }
   }
 }
