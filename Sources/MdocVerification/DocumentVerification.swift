@@ -182,8 +182,12 @@ struct DocumentVerification {
       items.contains { $0.elementIdentifier == element && !$0.elementValue.isText(name) }
     }
     let subject = signer.subject
-    if subject.countries.count == 1, isOther("issuing_country", than: subject.countries[0]) { fail(.countryMismatch) }
-    if let state = subject.states.first, isOther("issuing_jurisdiction", than: state) { fail(.jurisdictionMismatch) }
+    if subject.countries.count == 1, isOther(MDLElements.issuingCountry, than: subject.countries[0]) {
+      fail(.countryMismatch)
+    }
+    if let state = subject.states.first, isOther(MDLElements.issuingJurisdiction, than: state) {
+      fail(.jurisdictionMismatch)
+    }
   }
 
   /// B15: lists are not fetched by the reading process; without a cache every answer is unavailable.

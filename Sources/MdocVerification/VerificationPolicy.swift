@@ -1,4 +1,5 @@
 import Crypto
+import Mdoc
 import Trust
 
 /// The switches of a verification; each default is the strict reading the reference recommends.
@@ -30,7 +31,7 @@ package struct VerificationPolicy: Equatable, Sendable {
   /// B15. Lists are not fetched yet: every answer is unavailable unless this is `ignore`.
   package var documentStatus = RevocationDemand.prefer
   /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
-  package var signerKeyUsages = ["org.iso.18013.5.1.mDL": OID.documentSigner]
+  package var signerKeyUsages = [MDLElements.docType: OID.documentSigner]
 
   package init() {}
 }
