@@ -142,7 +142,7 @@ struct DocumentPresentationTests {
     guard case .mac(let mac) = signed.auth else { return #expect(Bool(false), "no MAC") }
     let payload = DeviceAuthentication.payload(
       transcript: transcript[...], docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
-    let macKey = try DeviceAuthentication.macKey(own: reader, peer: key, transcript: transcript)
+    let macKey = try DeviceAuthentication.macKey(own: reader, peer: key, transcript: transcript[...])
     let (isValid, isValidForOther) = (
       mac.isValid(for: payload[...], key: macKey), mac.isValid(for: payload[...] + [0], key: macKey)
     )
