@@ -1,4 +1,3 @@
-import Bluetooth
 import Bytes
 import Crypto
 import Mdoc

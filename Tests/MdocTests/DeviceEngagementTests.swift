@@ -224,8 +224,11 @@ struct DeviceEngagementTests {
   @Test("capabilities are read from version 1.1 on, origin infos are passed over")
   func secondEdition() throws {
     var draft = try draft()
-    draft.declare(.init(handoverSessionEstablishment: true, readerAuthAll: true))
-    draft.extraMembers.append(.init(5, .array([.map(["cat": 1, "type": 1, "details": .map([])]), "stray"])))
+    draft.version = "1.1"
+    draft.extraMembers = [
+      .init(5, .array([.map(["cat": 1, "type": 1, "details": .map([])]), "stray"])),
+      .init(6, .map(labels: [2: true, 3: true])),
+    ]
     let engagement = try DeviceEngagement(draft.encode())
     #expect(engagement.minorVersion == 1)
     #expect(engagement.capabilities == .init(handoverSessionEstablishment: true, readerAuthAll: true))
