@@ -1,5 +1,5 @@
 internal import Bytes
-package import CivilTime
+import CivilTime
 
 /// One attribute of a name to be written.
 package struct NameAttribute: Hashable, Sendable {

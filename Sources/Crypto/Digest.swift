@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
 
 /// A hash function of ISO/IEC 18013-5.
