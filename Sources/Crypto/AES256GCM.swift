@@ -71,7 +71,9 @@ package struct AES256GCM: ~Copyable {
   }
 
   private func check(nonce: [UInt8], messageSize: Int) throws(CryptoError) {
-    guard nonce.count == AES256GCM.nonceSize else { throw .wrongSize(expected: AES256GCM.nonceSize, actual: nonce.count) }
+    guard nonce.count == AES256GCM.nonceSize else {
+      throw .wrongSize(expected: AES256GCM.nonceSize, actual: nonce.count)
+    }
     // OpenSSL counts in Int32
     let limit = Int(Int32.max) - AES256GCM.tagSize
     guard messageSize <= limit else { throw .wrongSize(expected: limit, actual: messageSize) }

@@ -86,7 +86,8 @@ struct SampleVectorTests {
     }
     let chain = wanted["issuerChain"] as? String
     if chain?.contains("verifies under") == true {
-      #expect(!reasons.contains(.chain(.noTrustAnchor)) && !reasons.contains(.chain(.signerCertSignatureInvalid)), "\(name)")
+      #expect(
+        !reasons.contains(.chain(.noTrustAnchor)) && !reasons.contains(.chain(.signerCertSignatureInvalid)), "\(name)")
     } else if chain != nil {
       #expect(reasons.contains(.chain(.noTrustAnchor)), "\(name)")
     }

@@ -45,7 +45,8 @@ import Testing
         DocumentVerdict(
           docType: MDLElements.docType,
           findings: [
-            Finding(.failure, .chain(.noTrustAnchor), document: 0), Finding(.warning, .chain(.revocationUnknown), document: 0),
+            Finding(.failure, .chain(.noTrustAnchor), document: 0),
+            Finding(.warning, .chain(.revocationUnknown), document: 0),
             Finding(.failure, .expired, document: 0), Finding(.failure, .expired, document: 0),
           ], verified: nil)
       ], findings: [])
