@@ -53,9 +53,9 @@ let package = Package(
     core("COSE", ["Bytes", "CBOR", "Crypto"]),
 
     // The mdoc model, trust rules, sans-IO engines
-    core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
-    core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("Bluetooth", ["Bytes"]),
+    core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
+    core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"]),
     core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust"]),
 
@@ -115,7 +115,7 @@ let package = Package(
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes", "CivilTime"]),
     tests("COSE", ["Bytes", "CBOR", "Crypto"]),
-    tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
+    tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
     tests("Bluetooth", ["Bytes"]),
     tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),

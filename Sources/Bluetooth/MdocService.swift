@@ -6,6 +6,14 @@ package enum MdocMode: String, CaseIterable, Sendable {
   case centralClient
   /// The wallet is GATT server and advertises.
   case peripheralServer
+
+  /// The name in the standard's text.
+  package var name: String {
+    switch self {
+    case .centralClient: "mdoc central client mode"
+    case .peripheralServer: "mdoc peripheral server mode"
+    }
+  }
 }
 
 /// The characteristics of the mdoc service.

@@ -68,7 +68,6 @@ package struct CBORItem: Sendable {
   }
 
   package var isNull: Bool { node.kind == .simple && node.argument == 22 }
-  package var isUndefined: Bool { node.kind == .simple && node.argument == 23 }
 
   /// The number of a simple value, `false` (20) to `undefined` (23) included.
   package var simpleValue: UInt8? { node.kind == .simple ? UInt8(exactly: node.argument) : nil }

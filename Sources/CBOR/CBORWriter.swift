@@ -94,6 +94,16 @@ package struct CBORWriter: Sendable {
   }
 }
 
+/// An encoded item as a byte string in tag 24.
+package func embedCBOR(_ encoded: ByteView) -> [UInt8] {
+  var writer = CBORWriter(capacity: encoded.count + 8)
+  writer.embedded(encoded)
+  return writer.bytes
+}
+
+/// An encoded item as a byte string in tag 24.
+package func embedCBOR(_ encoded: [UInt8]) -> [UInt8] { embedCBOR(encoded[...]) }
+
 /// The half precision bits of a number that half precision holds exactly.
 private func halfBits(of value: Double) -> UInt16? {
   let sign: UInt16 = value.sign == .minus ? 0x8000 : 0

@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
 
 /// AES-256-GCM with a 12-byte nonce, a 16-byte tag behind the ciphertext and no additional data, as 18013-5 section
@@ -26,7 +26,7 @@ package struct AES256GCM: ~Copyable {
     try check(nonce: nonce, messageSize: plaintext.count)
     guard EVP_EncryptInit_ex2(context, nil, nil, nonce, nil) == 1 else { throw openSSLError("EVP_EncryptInit_ex2") }
     var good = false
-    let sealed = [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.tagSize) { buffer, initialized in
+    let sealed = [UInt8](unsafeUninitializedCapacity: plaintext.count + AES256GCM.tagSize) { buffer, initialized in
       guard let output = buffer.baseAddress else { return }
       var written: Int32 = 0
       var rest: Int32 = 0
@@ -35,8 +35,8 @@ package struct AES256GCM: ~Copyable {
         && EVP_EncryptFinal_ex(context, output + Int(written), &rest) == 1
         && Int(written + rest) == plaintext.count
         && EVP_CIPHER_CTX_ctrl(
-          context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagSize), output + plaintext.count) == 1
-      initialized = good ? plaintext.count + Self.tagSize : 0
+          context, EVP_CTRL_AEAD_GET_TAG, Int32(AES256GCM.tagSize), output + plaintext.count) == 1
+      initialized = good ? plaintext.count + AES256GCM.tagSize : 0
     }
     guard good else { throw openSSLError("EVP_EncryptUpdate") }
     return sealed
@@ -45,11 +45,11 @@ package struct AES256GCM: ~Copyable {
   /// The plaintext of a sealed message. Throws `authenticationFailed` where the tag is missing or not right; what
   /// was decrypted until then is wiped.
   package func open(_ sealed: ByteView, nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
-    guard sealed.count >= Self.tagSize else { throw .authenticationFailed }
+    guard sealed.count >= AES256GCM.tagSize else { throw .authenticationFailed }
     try check(nonce: nonce, messageSize: sealed.count)
     guard EVP_DecryptInit_ex2(context, nil, nil, nonce, nil) == 1 else { throw openSSLError("EVP_DecryptInit_ex2") }
-    let ciphertext = sealed.dropLast(Self.tagSize)
-    var tag = Array(sealed.suffix(Self.tagSize))
+    let ciphertext = sealed.dropLast(AES256GCM.tagSize)
+    var tag = Array(sealed.suffix(AES256GCM.tagSize))
     var ready = false
     var authentic = false
     // one byte more than needed, so that the buffer exists also for an empty message
@@ -58,7 +58,7 @@ package struct AES256GCM: ~Copyable {
       var written: Int32 = 0
       var rest: Int32 = 0
       ready =
-        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagSize), &tag) == 1
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(AES256GCM.tagSize), &tag) == 1
         && withBytes(of: ciphertext) { EVP_DecryptUpdate(context, output, &written, $0, Int32($1)) } == 1
         && Int(written) == ciphertext.count
       authentic = ready && EVP_DecryptFinal_ex(context, output + Int(written), &rest) == 1
@@ -71,9 +71,11 @@ package struct AES256GCM: ~Copyable {
   }
 
   private func check(nonce: [UInt8], messageSize: Int) throws(CryptoError) {
-    guard nonce.count == Self.nonceSize else { throw .wrongSize(expected: Self.nonceSize, actual: nonce.count) }
+    guard nonce.count == AES256GCM.nonceSize else {
+      throw .wrongSize(expected: AES256GCM.nonceSize, actual: nonce.count)
+    }
     // OpenSSL counts in Int32
-    let limit = Int(Int32.max) - Self.tagSize
+    let limit = Int(Int32.max) - AES256GCM.tagSize
     guard messageSize <= limit else { throw .wrongSize(expected: limit, actual: messageSize) }
   }
 }

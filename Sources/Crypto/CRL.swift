@@ -1,6 +1,6 @@
-internal import Bytes
+import Bytes
 internal import COpenSSL
-package import CivilTime
+import CivilTime
 
 /// An X.509 certificate revocation list: what it says. Nothing in it has been verified.
 ///

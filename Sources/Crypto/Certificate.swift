@@ -1,6 +1,6 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
-package import CivilTime
+import CivilTime
 
 /// Why bytes are no certificate, or no revocation list.
 package enum CertificateError: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
-internal import Bytes
-package import CivilTime
+import Bytes
+import CivilTime
 
 extension ExtensionDraft {
   package static func keyUsage(_ usage: KeyUsage, isCritical: Bool = true) -> ExtensionDraft {

@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 
 /// One extension of a certificate or list, as received.
 package struct CertificateExtension: Hashable, Sendable {

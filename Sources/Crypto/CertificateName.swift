@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 
 /// An ASN.1 object identifier, kept as its DER content bytes.
 package struct OID: Hashable, Sendable {

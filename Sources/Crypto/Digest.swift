@@ -1,8 +1,8 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
 
 /// A hash function of ISO/IEC 18013-5.
-package enum HashAlgorithm: Sendable {
+package enum HashAlgorithm: CaseIterable, Sendable {
   case sha256
   case sha384
   case sha512
@@ -46,37 +46,5 @@ func evpDigest(_ evp: OpaquePointer, size: Int, _ bytes: UnsafePointer<UInt8>, _
       fatalError("\(openSSLError("EVP_Digest"))")  // fails for want of memory only
     }
     initialized = size
-  }
-}
-
-/// A digest over bytes that come in parts.
-package struct RunningDigest: ~Copyable {
-  private let context: OpaquePointer  // owned, freed in deinit
-  private let algorithm: HashAlgorithm
-
-  package init(_ algorithm: HashAlgorithm) {
-    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex2(context, algorithm.evp, nil) == 1 else {
-      fatalError("\(openSSLError("EVP_DigestInit_ex2"))")  // fails for want of memory only
-    }
-    self.context = context
-    self.algorithm = algorithm
-  }
-
-  deinit { EVP_MD_CTX_free(context) }
-
-  /// Adds the next bytes.
-  package mutating func update(_ bytes: some Collection<UInt8>) {
-    let code = withBytes(of: bytes) { EVP_DigestUpdate(context, $0, $1) }
-    guard code == 1 else { fatalError("\(openSSLError("EVP_DigestUpdate"))") }
-  }
-
-  /// The digest of everything added.
-  package consuming func finalize() -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: algorithm.digestSize) { buffer, initialized in
-      guard EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1 else {
-        fatalError("\(openSSLError("EVP_DigestFinal_ex"))")
-      }
-      initialized = algorithm.digestSize
-    }
   }
 }

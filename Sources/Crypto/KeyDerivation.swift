@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
 
 /// HKDF (RFC 5869) with SHA-256: `count` bytes, at most 8160, derived from a secret. `info` has at most 1024 bytes.

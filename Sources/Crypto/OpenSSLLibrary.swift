@@ -6,9 +6,6 @@ package var openSSLVersion: (major: Int, minor: Int, patch: Int) {
   (Int(OPENSSL_version_major()), Int(OPENSSL_version_minor()), Int(OPENSSL_version_patch()))
 }
 
-/// The library's own version text, for a technician: `OpenSSL 3.0.19 27 Jan 2026`.
-package var openSSLVersionText: String { String(cString: OpenSSL_version(OPENSSL_VERSION)) }
-
 /// Algorithms fetched once. A fetch for each operation costs more than hashing a small item does.
 ///
 /// `@unchecked Sendable`: the objects are immutable, reference-counted by OpenSSL with atomics, and never freed.

@@ -1,4 +1,4 @@
-package import Bytes
+import Bytes
 internal import COpenSSL
 import Synchronization
 

@@ -55,7 +55,7 @@ extension DocumentSigner {
     ])
     validity["expectedUpdate"] = terms.expectedUpdate.map(CBORValue.dateTime)
     var object = MapDraft([
-      "version": "1.0", "digestAlgorithm": .text(terms.digest.mdocName), "valueDigests": valueDigests,
+      "version": "1.0", "digestAlgorithm": .text(terms.digest.msoName), "valueDigests": valueDigests,
       "deviceKeyInfo": keyInfo.value, "docType": .text(docType), "validityInfo": validity.value,
     ])
     object["status"] = terms.status
@@ -77,17 +77,6 @@ extension DocumentSigner {
     guard let edit = terms.editIssuerAuth, case .array(var parts) = signed else { return signed.encode() }
     edit(&parts)
     return CBORValue.array(parts).encode()
-  }
-}
-
-extension HashAlgorithm {
-  /// The name in `digestAlgorithm` of an MSO.
-  var mdocName: String {
-    switch self {
-    case .sha256: "SHA-256"
-    case .sha384: "SHA-384"
-    case .sha512: "SHA-512"
-    }
   }
 }
 

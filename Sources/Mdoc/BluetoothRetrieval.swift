@@ -1,54 +1,29 @@
-import Bytes
+import Bluetooth
 import CBOR
-
-/// A 128-bit service UUID in text order; on the air it is little-endian.
-package struct ServiceUUID: Hashable, Sendable {
-  /// 16 bytes, big-endian.
-  package let bytes: [UInt8]
-
-  /// Nil for anything but 16 bytes.
-  package init?(_ bytes: some Collection<UInt8>) {
-    guard bytes.count == 16 else { return nil }
-    self.bytes = Array(bytes)
-  }
-}
-
-extension ServiceUUID: CustomStringConvertible {
-  /// 8-4-4-4-12 lower-case hexadecimal digits.
-  package var description: String {
-    [bytes[0..<4], bytes[4..<6], bytes[6..<8], bytes[8..<10], bytes[10..<16]].map(\.hex).joined(separator: "-")
-  }
-}
 
 /// What a wallet offers over Bluetooth LE (ISO/IEC 18013-5 section 8.2.1.1): one mode or both.
 package struct BluetoothRetrieval: Equatable, Sendable {
   /// The wallet is GATT server and advertises.
   package var peripheralServer: PeripheralServer?
   /// The UUID that the reader advertises; the wallet is GATT client and scans.
-  package var centralClient: ServiceUUID?
+  package var centralClient: UUID128?
 
-  package init(peripheralServer: PeripheralServer? = nil, centralClient: ServiceUUID? = nil) {
+  package init(peripheralServer: PeripheralServer? = nil, centralClient: UUID128? = nil) {
     self.peripheralServer = peripheralServer
     self.centralClient = centralClient
   }
 
   package var isEmpty: Bool { peripheralServer == nil && centralClient == nil }
 
-  /// The two modes, named from the wallet's view.
-  package enum Mode: String, Sendable {
-    case peripheralServer = "mdoc peripheral server mode"
-    case centralClient = "mdoc central client mode"
-  }
-
   /// Peripheral server mode with its hints.
   package struct PeripheralServer: Equatable, Sendable {
-    package var uuid: ServiceUUID
+    package var uuid: UUID128
     /// Six bytes in the order of the engagement: a hint to connect without scanning.
     package var address: [UInt8]?
     /// The PSM of an LE credit-based channel, 0x80 to 0xff.
     package var psm: UInt16?
 
-    package init(uuid: ServiceUUID, address: [UInt8]? = nil, psm: UInt16? = nil) {
+    package init(uuid: UUID128, address: [UInt8]? = nil, psm: UInt16? = nil) {
       self.uuid = uuid
       self.address = address
       self.psm = psm
@@ -97,8 +72,8 @@ package struct BluetoothRetrieval: Equatable, Sendable {
   }
 
   private static func uuid(
-    of mode: Mode, flag: Int64, label: Int64, in options: CBORItem, _ warnings: inout [DeviceEngagement.Warning]
-  ) -> ServiceUUID? {
+    of mode: MdocMode, flag: Int64, label: Int64, in options: CBORItem, _ warnings: inout [DeviceEngagement.Warning]
+  ) -> UUID128? {
     guard let announced = options[label: flag] else { return nil }
     let refusal: Refusal
     switch (announced.bool, options[label: label]) {
@@ -107,7 +82,7 @@ package struct BluetoothRetrieval: Equatable, Sendable {
     case (true?, nil): refusal = .uuidMissing
     case (true?, let item?):
       if let bytes = item.bytes {
-        if let uuid = ServiceUUID(bytes) { return uuid }
+        if let uuid = UUID128(bytes) { return uuid }
         refusal = .uuidSize(bytes.count)
       } else {
         refusal = .uuidKind

@@ -1,3 +1,4 @@
+import Bluetooth
 import Bytes
 import CBOR
 import COSE
@@ -72,7 +73,7 @@ package struct DeviceEngagement: Sendable {
     /// An entry of the retrieval methods of another type or version, or of no known shape (nil).
     case methodSkipped(type: UInt64?)
     /// A Bluetooth mode that is announced and cannot be used.
-    case bluetoothModeRefused(BluetoothRetrieval.Mode, BluetoothRetrieval.Refusal)
+    case bluetoothModeRefused(MdocMode, BluetoothRetrieval.Refusal)
     /// A device address (option 20) or PSM (option 21) that is none.
     case bluetoothOptionIgnored(Int64)
   }

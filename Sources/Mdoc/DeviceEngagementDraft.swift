@@ -21,15 +21,6 @@ package struct DeviceEngagementDraft: Sendable {
     methods = bluetooth.map { [$0.method] }
   }
 
-  /// Claims the second edition: version 1.1 with the capabilities member.
-  package mutating func declare(_ capabilities: DeviceEngagement.Capabilities) {
-    version = "1.1"
-    var members: [CBORValue.Pair] = []
-    if capabilities.handoverSessionEstablishment { members.append(.init(2, true)) }
-    if capabilities.readerAuthAll { members.append(.init(3, true)) }
-    extraMembers.append(.init(6, .map(members)))
-  }
-
   /// The engagement, keys in bytewise order.
   package func encode() -> [UInt8] {
     var members: [CBORValue.Pair] = [

@@ -87,9 +87,7 @@ extension ItemsRequest {
       inner.text("requestInfo")
       requestInfo.write(to: &inner)
     }
-    var outer = CBORWriter(capacity: inner.bytes.count + 8)
-    outer.embedded(inner.bytes)
-    return outer.bytes
+    return embedCBOR(inner.bytes)
   }
 
   private var merged: [NameSpaceRequest] {

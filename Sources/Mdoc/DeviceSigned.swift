@@ -83,21 +83,19 @@ package enum DeviceAuthentication {
     inner.raw(transcript)
     inner.text(docType)
     inner.raw(nameSpacesBytes)
-    var outer = CBORWriter(capacity: inner.bytes.count + 8)
-    outer.embedded(inner.bytes[...])
-    return outer.bytes
+    return embedCBOR(inner.bytes)
   }
 
   /// EMacKey (ISO/IEC 18013-5 section 9.1.3.5), from either side: own private key, the other's public key.
   ///
+  /// - Parameter transcript: SessionTranscript as an item, without tag 24.
+  ///
   /// Throws `agreementFailed` when the keys cannot agree.
   package static func macKey(
-    own: PrivateKey, peer: PublicKey, transcript: some Collection<UInt8>
+    own: PrivateKey, peer: PublicKey, transcript: ByteView
   ) throws(CryptoError) -> SecretBytes {
     let secret = try own.sharedSecret(with: peer)
-    var wrapped = CBORWriter(capacity: transcript.count + 8)
-    wrapped.embedded(transcript)
-    let salt = digest(.sha256, wrapped.bytes[...])
+    let salt = SessionTranscript.salt(of: transcript)
     return hkdfSHA256(secret: secret, salt: salt[...], info: ArraySlice("EMacKey".utf8), count: 32)
   }
 }

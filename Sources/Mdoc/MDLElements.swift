@@ -3,6 +3,16 @@ package enum MDLElements {
   package static let docType = "org.iso.18013.5.1.mDL"
   package static let nameSpace = "org.iso.18013.5.1"
 
+  // Elements with rules of their own; some other doc types have them too, under their own name spaces.
+  package static let ageInYears = "age_in_years"
+  package static let birthDate = "birth_date"
+  package static let drivingPrivileges = "driving_privileges"
+  package static let expiryDate = "expiry_date"
+  package static let issueDate = "issue_date"
+  package static let issuingCountry = "issuing_country"
+  package static let issuingJurisdiction = "issuing_jurisdiction"
+  package static let portrait = "portrait"
+
   private enum ValueKind {
     case text
     case bytes
@@ -35,15 +45,15 @@ package enum MDLElements {
   }
 
   private static let kinds: [String: ValueKind] = [
-    "family_name": .text, "given_name": .text, "issuing_country": .text, "issuing_authority": .text,
+    "family_name": .text, "given_name": .text, issuingCountry: .text, "issuing_authority": .text,
     "document_number": .text, "un_distinguishing_sign": .text, "administrative_number": .text, "eye_colour": .text,
-    "hair_colour": .text, "birth_place": .text, "resident_address": .text, "issuing_jurisdiction": .text,
+    "hair_colour": .text, "birth_place": .text, "resident_address": .text, issuingJurisdiction: .text,
     "nationality": .text, "resident_city": .text, "resident_state": .text, "resident_postal_code": .text,
     "resident_country": .text, "family_name_national_character": .text, "given_name_national_character": .text,
-    "birth_date": .fullDate,
-    "issue_date": .anyDate, "expiry_date": .anyDate, "portrait_capture_date": .anyDate,
-    "sex": .unsigned, "height": .unsigned, "weight": .unsigned, "age_in_years": .unsigned, "age_birth_year": .unsigned,
-    "driving_privileges": .privileges,
+    birthDate: .fullDate,
+    issueDate: .anyDate, expiryDate: .anyDate, "portrait_capture_date": .anyDate,
+    "sex": .unsigned, "height": .unsigned, "weight": .unsigned, ageInYears: .unsigned, "age_birth_year": .unsigned,
+    drivingPrivileges: .privileges,
     "signature_usual_mark": .bytes, "biometric_template_face": .bytes, "biometric_template_finger": .bytes,
     "biometric_template_signature_sign": .bytes, "biometric_template_iris": .bytes,
   ]
@@ -53,8 +63,8 @@ package enum MDLElements {
     guard case .map(let members) = value, case .string = value.member("vehicle_category_code") else { return false }
     return members.allSatisfy { member in
       switch (member.key, member.value) {
-      case ("issue_date", .date), ("expiry_date", .date): return true
-      case ("issue_date", _), ("expiry_date", _): return false
+      case (issueDate, .date), (expiryDate, .date): return true
+      case (issueDate, _), (expiryDate, _): return false
       case ("codes", .array(let codes)): return !codes.isEmpty && codes.allSatisfy(isCode)
       case ("codes", _): return false
       default: return true

@@ -1,6 +1,7 @@
 import Bytes
 import CBOR
 import CivilTime
+import Crypto
 
 /// The mobile security object (ISO/IEC 18013-5 section 9.1.2.4): what the issuer signed.
 package struct MobileSecurityObject: Sendable {
@@ -77,6 +78,23 @@ package struct MobileSecurityObject: Sendable {
   /// The digest the issuer signed for an item; nil when the name space or the id is not there.
   package func digest(_ id: UInt64, in nameSpace: String) -> ByteView? {
     valueDigests.first { $0.nameSpace == nameSpace }?.digest(id)
+  }
+}
+
+extension HashAlgorithm {
+  /// The name in `digestAlgorithm` of a mobile security object.
+  package var msoName: String {
+    switch self {
+    case .sha256: "SHA-256"
+    case .sha384: "SHA-384"
+    case .sha512: "SHA-512"
+    }
+  }
+
+  /// The algorithm of exactly the three names a mobile security object may use.
+  package init?(msoName: String) {
+    guard let algorithm = HashAlgorithm.allCases.first(where: { $0.msoName == msoName }) else { return nil }
+    self = algorithm
   }
 }
 

@@ -110,8 +110,6 @@ extension Credential {
       self.nameSpaces = nameSpaces
       self.missing = missing
     }
-
-    package var itemCount: Int { nameSpaces.reduce(0) { $0 + $1.items.count } }
   }
 
   /// An element that was asked for and cannot be given.

@@ -81,7 +81,7 @@ package struct DocumentPresentation: Sendable {
     case .mac:
       guard let readerKey else { throw .cannotAgree }
       do {
-        let key = try DeviceAuthentication.macKey(own: deviceKey, peer: readerKey, transcript: transcript)
+        let key = try DeviceAuthentication.macKey(own: deviceKey, peer: readerKey, transcript: transcript[...])
         return CBORValue.Pair("deviceMac", COSEMac0.authenticate(payload, key: key))
       } catch {
         throw .cannotAgree

@@ -16,7 +16,7 @@ package enum ReaderAuthentication {
     inner.text("ReaderAuthentication")
     inner.raw(transcript.encoded)
     inner.raw(itemsRequestBytes)
-    return tagged(inner.bytes)
+    return embedCBOR(inner.bytes)
   }
 
   /// ReaderAuthenticationAllBytes: the detached payload of each entry of `readerAuthAll` (second edition).
@@ -34,7 +34,7 @@ package enum ReaderAuthentication {
     inner.array(count: itemsRequestBytes.count)
     for bytes in itemsRequestBytes { inner.raw(bytes) }
     if let deviceRequestInfoBytes { inner.raw(deviceRequestInfoBytes) } else { inner.null() }
-    return tagged(inner.bytes)
+    return embedCBOR(inner.bytes)
   }
 
   /// A `readerAuth` for one document.
@@ -67,11 +67,5 @@ package enum ReaderAuthentication {
   private static func header(_ certificates: [[UInt8]]) -> CBORValue {
     guard let leaf = certificates.first else { return .map([]) }
     return .map(labels: [33: certificates.count == 1 ? .bytes(leaf) : .array(certificates.map(CBORValue.bytes))])
-  }
-
-  private static func tagged(_ content: [UInt8]) -> [UInt8] {
-    var outer = CBORWriter(capacity: content.count + 8)
-    outer.embedded(content)
-    return outer.bytes
   }
 }

@@ -67,12 +67,11 @@ package struct SessionTranscript: Equatable, Sendable {
   }
 
   /// SessionTranscriptBytes: the transcript in tag 24.
-  package var tagged: [UInt8] {
-    var writer = CBORWriter(capacity: encoded.count + 8)
-    writer.embedded(encoded)
-    return writer.bytes
-  }
+  package var tagged: [UInt8] { embedCBOR(encoded) }
 
   /// SHA-256 of SessionTranscriptBytes: the salt of every key derivation of the session.
-  package var salt: [UInt8] { digest(.sha256, tagged) }
+  package var salt: [UInt8] { SessionTranscript.salt(of: encoded[...]) }
+
+  /// The salt of a transcript as an item, without tag 24.
+  static func salt(of encoded: ByteView) -> [UInt8] { digest(.sha256, embedCBOR(encoded)) }
 }

@@ -98,11 +98,11 @@ struct DocumentVerification {
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
       docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
-      isStrict: policy.strictCertificateProfile, revocation: RevocationDemand(policy.signerRevocation))
+      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation)
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
-    for finding in verdict.findings { add(finding.isHard ? .failure : .warning, Reason(finding.reason)) }
+    for finding in verdict.findings { add(finding.isHard ? .failure : .warning, .chain(finding.reason)) }
   }
 
   // MARK: B6 to B10: what was signed
@@ -182,8 +182,12 @@ struct DocumentVerification {
       items.contains { $0.elementIdentifier == element && !$0.elementValue.isText(name) }
     }
     let subject = signer.subject
-    if subject.countries.count == 1, isOther("issuing_country", than: subject.countries[0]) { fail(.countryMismatch) }
-    if let state = subject.states.first, isOther("issuing_jurisdiction", than: state) { fail(.jurisdictionMismatch) }
+    if subject.countries.count == 1, isOther(MDLElements.issuingCountry, than: subject.countries[0]) {
+      fail(.countryMismatch)
+    }
+    if let state = subject.states.first, isOther(MDLElements.issuingJurisdiction, than: state) {
+      fail(.jurisdictionMismatch)
+    }
   }
 
   /// B15: lists are not fetched by the reading process; without a cache every answer is unavailable.
@@ -262,49 +266,6 @@ struct DocumentVerification {
             .deviceElementUnauthorized(nameSpace: name, element: element.identifier))
         }
       }
-    }
-  }
-}
-
-extension RevocationDemand {
-  init(_ demand: VerificationPolicy.Demand) {
-    switch demand {
-    case .ignore: self = .ignore
-    case .prefer: self = .prefer
-    case .require: self = .require
-    }
-  }
-}
-
-extension Reason {
-  init(_ reason: ChainReason) {
-    switch reason {
-    case .noTrustAnchor: self = .noTrustAnchor
-    case .signerCertSignatureInvalid: self = .signerCertSignatureInvalid
-    case .signerCertExpired: self = .signerCertExpired
-    case .signerCertNotYetValid: self = .signerCertNotYetValid
-    case .anchorExpired: self = .anchorExpired
-    case .anchorNotYetValid: self = .anchorNotYetValid
-    case .validityNesting: self = .validityNesting
-    case .signerProfile(let fault): self = .signerProfile(detail: fault.rawValue)
-    case .anchorProfile(let fault): self = .anchorProfile(detail: fault.rawValue)
-    case .countryMismatchChain: self = .countryMismatchChain
-    case .stateMismatchChain: self = .stateMismatchChain
-    case .signerRevoked: self = .signerRevoked
-    case .revocationUnknown: self = .revocationUnknown
-    case .selfSignedSigner: self = .selfSignedSigner
-    }
-  }
-}
-
-extension HashAlgorithm {
-  /// The algorithm of exactly the three names an MSO may use.
-  init?(msoName name: String) {
-    switch name {
-    case "SHA-256": self = .sha256
-    case "SHA-384": self = .sha384
-    case "SHA-512": self = .sha512
-    default: return nil
     }
   }
 }

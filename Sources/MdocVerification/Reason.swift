@@ -1,3 +1,5 @@
+import Trust
+
 /// Why a check failed, warned, dropped something or had something to say: the stable reason codes.
 ///
 /// The names are those of the reference list of checks (parts A to E); session failures (part F) are in
@@ -47,20 +49,7 @@ package enum Reason: Hashable, Sendable {
   case deviceElementUnauthorized(nameSpace: String, element: String)
   case ambiguousElement(nameSpace: String, element: String)
   // D: the signer chain
-  case noTrustAnchor
-  case signerCertSignatureInvalid
-  case signerCertExpired
-  case signerCertNotYetValid
-  case anchorExpired
-  case anchorNotYetValid
-  case validityNesting
-  case signerProfile(detail: String)
-  case anchorProfile(detail: String)
-  case countryMismatchChain
-  case stateMismatchChain
-  case signerRevoked
-  case revocationUnknown
-  case selfSignedSigner
+  case chain(ChainReason)
   // E: request matching and presentation
   case unrequestedElement(nameSpace: String, element: String)
   case ageContradictory(nameSpace: String, element: String)

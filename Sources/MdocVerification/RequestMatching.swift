@@ -83,10 +83,10 @@ extension DocumentVerification {
       if name.nameSpace == MDLElements.nameSpace, !MDLElements.isRightKind(element.value, for: name.element) {
         add(.information, .elementTypeInvalid(nameSpace: name.nameSpace, element: name.element))
       }
-      if name.element == "expiry_date", let date = element.value.calendarDate, date < today {
+      if name.element == MDLElements.expiryDate, let date = element.value.calendarDate, date < today {
         add(.information, .documentExpired)
       }
-      if name.element == "portrait", !MDLElements.looksLikeImage(element.value) {
+      if name.element == MDLElements.portrait, !MDLElements.looksLikeImage(element.value) {
         add(.information, .portraitUnreadable)
       }
     }

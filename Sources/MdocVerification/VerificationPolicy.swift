@@ -1,18 +1,9 @@
 import Crypto
+import Mdoc
 import Trust
 
 /// The switches of a verification; each default is the strict reading the reference recommends.
 package struct VerificationPolicy: Equatable, Sendable {
-  /// What a check costs whose answer is not to be had.
-  package enum Demand: String, CaseIterable, Sendable {
-    /// The check is not made.
-    case ignore
-    /// An unknown answer is a warning.
-    case prefer
-    /// An unknown answer is a failure.
-    case require
-  }
-
   /// Tolerance for a document that starts in the future, in seconds, for validFrom and signed alike (B13).
   package var clockSkewSeconds: Int64 = 300
   /// Largest DeviceResponse in bytes (A6).
@@ -36,11 +27,11 @@ package struct VerificationPolicy: Equatable, Sendable {
   /// Whether the soft details of the signer profile are failures (D5).
   package var strictCertificateProfile = false
   /// D8. Lists are not fetched yet: every answer is unknown unless this is `ignore`.
-  package var signerRevocation = Demand.prefer
+  package var signerRevocation = RevocationDemand.prefer
   /// B15. Lists are not fetched yet: every answer is unavailable unless this is `ignore`.
-  package var documentStatus = Demand.prefer
+  package var documentStatus = RevocationDemand.prefer
   /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
-  package var signerKeyUsages = ["org.iso.18013.5.1.mDL": OID.documentSigner]
+  package var signerKeyUsages = [MDLElements.docType: OID.documentSigner]
 
   package init() {}
 }

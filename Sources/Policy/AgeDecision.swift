@@ -60,9 +60,9 @@ struct AgeFacts {
   init(_ document: VerifiedDocument, nameSpace: String) {
     for element in document.elements where element.name.nameSpace == nameSpace && !element.isDeviceSigned {
       switch (element.name.element, element.value) {
-      case (AgeLimit.ageInYears, .unsigned(let years)): ageInYears = years
-      case (AgeLimit.birthDate, .date(let date)): birthDate = .day(date)
-      case (AgeLimit.birthDate, _): birthDate = .otherForm
+      case (MDLElements.ageInYears, .unsigned(let years)): ageInYears = years
+      case (MDLElements.birthDate, .date(let date)): birthDate = .day(date)
+      case (MDLElements.birthDate, _): birthDate = .otherForm
       case (let name, .bool(let value)):
         if let statement = AgeOver(element: name) { statements.append((statement, value)) }
       default: break

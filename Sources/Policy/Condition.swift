@@ -35,14 +35,10 @@ package struct AgeLimit: Equatable, Sendable {
     self.allowsBirthDate = allowsBirthDate
   }
 
-  /// The names of the elements consulted beside `age_over_NN`.
-  static let ageInYears = "age_in_years"
-  static let birthDate = "birth_date"
-
   /// Whether an element with this identifier could ever answer yes.
   func canBeProved(by element: String) -> Bool {
     if let statement = AgeOver(element: element) { return statement >= years }
-    return element == AgeLimit.ageInYears && allowsAgeInYears || element == AgeLimit.birthDate && allowsBirthDate
+    return element == MDLElements.ageInYears && allowsAgeInYears || element == MDLElements.birthDate && allowsBirthDate
   }
 }
 
@@ -70,9 +66,6 @@ package enum AcceptedValue: Hashable, Sendable {
 }
 
 extension Condition {
-  package static let expiryDate = "expiry_date"
-  package static let drivingPrivileges = "driving_privileges"
-
   /// The name space whose elements it looks at.
   package var nameSpace: String {
     switch self {
@@ -86,8 +79,8 @@ extension Condition {
   package var element: String? {
     switch self {
     case .present(let name), .accepted(let name, _): name.element
-    case .notExpired: Condition.expiryDate
-    case .drivingPrivilege: Condition.drivingPrivileges
+    case .notExpired: MDLElements.expiryDate
+    case .drivingPrivilege: MDLElements.drivingPrivileges
     case .ageAtLeast: nil
     }
   }

@@ -59,13 +59,13 @@ extension Condition {
         return answers.isEmpty ? .elementUnreadable(name) : .valueNotAccepted(name)
       }
     case .notExpired(let nameSpace):
-      let name = ElementName(nameSpace: nameSpace, element: Condition.expiryDate)
+      let name = ElementName(nameSpace: nameSpace, element: MDLElements.expiryDate)
       return Condition.value(of: name, in: document) { value in
         guard let date = value.calendarDate else { return .elementUnreadable(name) }
         return date < localDate ? .documentExpired : nil
       }
     case .drivingPrivilege(let nameSpace, let category):
-      let name = ElementName(nameSpace: nameSpace, element: Condition.drivingPrivileges)
+      let name = ElementName(nameSpace: nameSpace, element: MDLElements.drivingPrivileges)
       return Condition.value(of: name, in: document) { value in
         Condition.privilegeRefusal(value, name: name, category: category, localDate: localDate)
       }
@@ -93,8 +93,8 @@ extension Condition {
     let listed = privileges.filter { $0.member("vehicle_category_code") == .string(category) }
     if listed.isEmpty { return .privilegeMissing(category: category) }
     let isValid = listed.contains { privilege in
-      bound(privilege.member("issue_date")) { $0 <= localDate }
-        && bound(privilege.member("expiry_date")) { localDate <= $0 }
+      bound(privilege.member(MDLElements.issueDate)) { $0 <= localDate }
+        && bound(privilege.member(MDLElements.expiryDate)) { localDate <= $0 }
     }
     return isValid ? nil : .privilegeNotValid(category: category)
   }

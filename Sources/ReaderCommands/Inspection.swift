@@ -102,7 +102,7 @@ struct Inspection {
     case .issuerSigned: facts += inspectIssuerSigned(root, at: "")
     case .issuerAuth: facts += inspectIssuerAuth(root, at: "")
     case .securityObject:
-      let payload = CBORValue.embedded(.encoded(Array(root.encoded))).encode()
+      let payload = embedCBOR(root.encoded)
       facts += inspectObject(payload[...], at: "")
     case .item: inspectItem(root)
     case .other: add("kind", .string(CBORDiagnostic.kind(of: root)))

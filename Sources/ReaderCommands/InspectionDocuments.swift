@@ -144,7 +144,7 @@ extension Inspection {
     guard let id = content[key: "digestID"]?.uint else { return .object(facts) }
     facts.append(.init("digestID", id < 1 << 62 ? .integer(Int(id)) : .string("\(id)")))
     if id >= 1 << 31 { warn("\(path): its digestID is not below 2^31, so a reader refuses it") }
-    if let object, let algorithm = HashAlgorithm(digestName: object.digestAlgorithm) {
+    if let object, let algorithm = HashAlgorithm(msoName: object.digestAlgorithm) {
       let signed = object.digest(id, in: nameSpace)
       let state = signed.map { $0.elementsEqual(digest(algorithm, item.encoded)) ? "matches" : "differs" } ?? "missing"
       facts.append(.init("digest", .string(state)))
@@ -226,17 +226,5 @@ extension Inspection {
       }
     }
     return (item.offset, true)
-  }
-}
-
-extension HashAlgorithm {
-  /// The algorithm that `digestAlgorithm` of an MSO names.
-  fileprivate init?(digestName: String) {
-    switch digestName {
-    case "SHA-256": self = .sha256
-    case "SHA-384": self = .sha384
-    case "SHA-512": self = .sha512
-    default: return nil
-    }
   }
 }

@@ -87,7 +87,7 @@ extension Inspection {
     case .serverRetrievalIgnored: "it offers retrieval through a server, which is not done here"
     case .memberIgnored(let label): "member \(label) is not of the kind it should be; ignored"
     case .methodSkipped(let type): "a retrieval method (\(methodText(type))) that this reader does not use"
-    case .bluetoothModeRefused(let mode, let refusal): "\(mode.rawValue): \(text(of: refusal)); it cannot be used"
+    case .bluetoothModeRefused(let mode, let refusal): "\(mode.name): \(text(of: refusal)); it cannot be used"
     case .bluetoothOptionIgnored(let label): "Bluetooth option \(label) is not what it should be; ignored"
     }
   }

@@ -11,7 +11,7 @@ import TrustStore
 
 /// `verify FILE`: the verdict on a recorded response, with every finding.
 enum VerifyCommand {
-  private static let demands = VerificationPolicy.Demand.allCases.map(\.rawValue).joined(separator: "|")
+  private static let demands = RevocationDemand.allCases.map(\.rawValue).joined(separator: "|")
 
   static let verb = Verb(
     name: "verify", summary: "Verify a recorded DeviceResponse; the exit status is 0 only when it is verified.",

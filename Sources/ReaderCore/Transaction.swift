@@ -1,4 +1,3 @@
-import Bluetooth
 import Bytes
 import Crypto
 import Mdoc
@@ -47,8 +46,7 @@ final class Transaction {
     self.settings = settings
     self.fingerprint = fingerprint
     plan = RadioPlan(
-      advertise: bluetooth.centralClient.flatMap { UUID128($0.bytes) }, ident: engagement.bleIdent,
-      discover: (bluetooth.peripheralServer?.uuid).flatMap { UUID128($0.bytes) })
+      advertise: bluetooth.centralClient, ident: engagement.bleIdent, discover: bluetooth.peripheralServer?.uuid)
     report = TransactionReport(number: number)
     report.record(.scan, from: capturedAt, to: now)
     decodedAt = now

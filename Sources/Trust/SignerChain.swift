@@ -44,8 +44,8 @@ package struct ChainVerdict: Sendable {
   package var isTrusted: Bool { !findings.contains { $0.isHard } }
 }
 
-/// What a missing answer about revocation costs (D8).
-package enum RevocationDemand: Sendable {
+/// What a missing answer about revocation costs, of a signer (D8) or of a document (B15).
+package enum RevocationDemand: String, CaseIterable, Sendable {
   /// The check is not made.
   case ignore
   /// An unknown answer is a warning.

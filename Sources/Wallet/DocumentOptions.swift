@@ -167,12 +167,11 @@ struct DocumentOptions {
   }
 
   private static func digest(_ arguments: Arguments) throws(CommandError) -> HashAlgorithm {
-    switch arguments["--digest"] {
-    case nil, "SHA-256": return .sha256
-    case "SHA-384": return .sha384
-    case "SHA-512": return .sha512
-    case let other?:
-      throw CommandError.usage("--digest \(quoted(other))", "no such value", hint: "one of SHA-256, SHA-384, SHA-512")
+    guard let name = arguments["--digest"] else { return .sha256 }
+    guard let algorithm = HashAlgorithm(msoName: name) else {
+      let names = HashAlgorithm.allCases.map(\.msoName).joined(separator: ", ")
+      throw CommandError.usage("--digest \(quoted(name))", "no such value", hint: "one of \(names)")
     }
+    return algorithm
   }
 }

@@ -57,7 +57,7 @@ final class HolderPresentation {
     var bytes = randomBytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
     bytes[8] = bytes[8] & 0x3f | 0x80
-    guard let uuid = ServiceUUID(bytes) else { preconditionFailure("16 bytes are a UUID") }
+    guard let uuid = UUID128(bytes) else { preconditionFailure("16 bytes are a UUID") }
     return BluetoothRetrieval(
       peripheralServer: mode == .central ? nil : .init(uuid: uuid), centralClient: mode == .peripheral ? nil : uuid)
   }
@@ -90,7 +90,7 @@ final class HolderPresentation {
     case .remark(let text): console.remark(text)
     case .started(let mode, let mtu):
       report(
-        "link", "link up in \(HolderPresentation.text(of: mode)), MTU \(mtu)",
+        "link", "link up in \(mode.name), MTU \(mtu)",
         [.init("mode", .string(mode.rawValue)), .init("mtu", .integer(mtu))])
       feed(.linkStarted)
     case .message(let message): feed(.message(message))
@@ -198,13 +198,6 @@ final class HolderPresentation {
     return [
       "docType": .string(document.itemsRequest.docType), "held": .bool(document.isHeld), "nameSpaces": .object(spaces),
     ]
-  }
-
-  private static func text(of mode: MdocMode) -> String {
-    switch mode {
-    case .centralClient: "mdoc central client mode"
-    case .peripheralServer: "mdoc peripheral server mode"
-    }
   }
 
   private static func text(of end: HolderConversation.End) -> String {

@@ -64,12 +64,12 @@ final class HolderRadio {
   func start(_ handler: @escaping (Event) -> Void) throws {
     self.handler = handler
     try Files.makeFolder(air)
-    if let service = (bluetooth.peripheralServer?.uuid).flatMap({ UUID128($0.bytes) }) {
+    if let service = bluetooth.peripheralServer?.uuid {
       advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] connection in
         self?.serve(service, over: connection)
       }
     }
-    if let service = bluetooth.centralClient.flatMap({ UUID128($0.bytes) }) {
+    if let service = bluetooth.centralClient {
       // In both modes at once the UUID is the same: our own advertisement is not the reader.
       let own = advertisement.map { [$0.address] } ?? []
       discovery = try Discovery(of: service, in: air, except: Set(own), on: loop) { [weak self] event in

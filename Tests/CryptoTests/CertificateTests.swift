@@ -168,7 +168,7 @@ struct CertificateTests {
     }
     #expect(try fault(CertificateDraft.publicKeyInfo(of: key)) == nil)
     #expect(try fault(CertificateDraft.publicKeyInfo(of: key, compressed: true)) == .compressedPoint)
-    #expect(try fault(CertificateDraft.explicitPublicKeyInfo(ofP256: key)) == .explicitParameters)
+    #expect(try fault(explicitP256KeyInfo(x: key.x, y: key.y)) == .explicitParameters)
     var point = [4] + key.x + key.y
     point[64] ^= 1
     #expect(try fault(CertificateDraft.publicKeyInfo(curve: .p256, point: point)) == .invalidPoint)

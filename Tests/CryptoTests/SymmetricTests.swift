@@ -82,11 +82,6 @@ private func counting(_ values: ClosedRange<UInt8>) -> String { Array(values).he
       #expect(digest(algorithm, abc).hex == text)
       #expect(digest(algorithm, ([9] + abc)[1...]).hex == text)
       #expect(digest(algorithm, abc).count == algorithm.digestSize)
-      var running = RunningDigest(algorithm)
-      running.update(abc.prefix(1))
-      running.update([])
-      running.update(AnyCollection(abc.dropFirst()))
-      #expect(running.finalize().hex == text)
     }
     #expect(digest(.sha256, [][...]).hex == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     #expect(sha1(abc[...]).hex == "a9993e364706816aba3e25717850c26c9cd0d89d")
@@ -168,8 +163,6 @@ private func counting(_ values: ClosedRange<UInt8>) -> String { Array(values).he
   func version() {
     #expect(openSSLVersion >= (3, 0, 7))
     #expect((3, 0, 6) < (3, 0, 7) && (3, 5, 0) > (3, 0, 7))
-    let (major, minor, patch) = openSSLVersion
-    #expect(openSSLVersionText.hasPrefix("OpenSSL \(major).\(minor).\(patch)"))
   }
 
   @Test("an error carries OpenSSL's reasons, and the next one does not")

@@ -1,3 +1,4 @@
+import Bluetooth
 import Bytes
 import CBOR
 import COSE
@@ -8,8 +9,8 @@ import Testing
 
 @testable import Mdoc
 
-private let uuid = ServiceUUID(0..<16)!
-private let otherUUID = ServiceUUID(16..<32)!
+private let uuid = UUID128(0..<16)!
+private let otherUUID = UUID128(16..<32)!
 
 /// The Annex D key, so that a test need not make one.
 private func annexDKey() throws -> PublicKey {
@@ -223,8 +224,11 @@ struct DeviceEngagementTests {
   @Test("capabilities are read from version 1.1 on, origin infos are passed over")
   func secondEdition() throws {
     var draft = try draft()
-    draft.declare(.init(handoverSessionEstablishment: true, readerAuthAll: true))
-    draft.extraMembers.append(.init(5, .array([.map(["cat": 1, "type": 1, "details": .map([])]), "stray"])))
+    draft.version = "1.1"
+    draft.extraMembers = [
+      .init(5, .array([.map(["cat": 1, "type": 1, "details": .map([])]), "stray"])),
+      .init(6, .map(labels: [2: true, 3: true])),
+    ]
     let engagement = try DeviceEngagement(draft.encode())
     #expect(engagement.minorVersion == 1)
     #expect(engagement.capabilities == .init(handoverSessionEstablishment: true, readerAuthAll: true))
@@ -309,8 +313,8 @@ struct DeviceEngagementTests {
       ([.init(1, true), .init(11, .bytes(uuid.bytes + [0]))], .centralClient, .uuidSize(17)),
       ([.init(0, true), .init(10, "00000000-0000-0000-0000-000000000000")], .peripheralServer, .uuidKind),
       ([.init(1, 1), .init(11, .bytes(uuid.bytes))], .centralClient, .flagKind),
-    ] as [([CBORValue.Pair], BluetoothRetrieval.Mode, BluetoothRetrieval.Refusal)])
-  func refusedModes(options: [CBORValue.Pair], mode: BluetoothRetrieval.Mode, refusal: BluetoothRetrieval.Refusal)
+    ] as [([CBORValue.Pair], MdocMode, BluetoothRetrieval.Refusal)])
+  func refusedModes(options: [CBORValue.Pair], mode: MdocMode, refusal: BluetoothRetrieval.Refusal)
     throws
   {
     let alone = try engagement(options: options)

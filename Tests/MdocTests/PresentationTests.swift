@@ -78,7 +78,7 @@ struct SelectionTests {
   func missing() {
     let held = credential([item("family_name", "A")], key: key)
     let selection = held.selection(for: request("family_name", "portrait"))
-    #expect(selection.nameSpaces.map(\.name) == ["space"] && selection.itemCount == 1)
+    #expect(selection.nameSpaces.map(\.name) == ["space"] && selection.nameSpaces[0].items.count == 1)
     #expect(selection.missing == [Credential.Missing(nameSpace: "space", identifier: "portrait")])
     let other = held.selection(for: request("family_name", nameSpace: "space.US"))
     #expect(other.nameSpaces.isEmpty)
@@ -142,7 +142,7 @@ struct DocumentPresentationTests {
     guard case .mac(let mac) = signed.auth else { return #expect(Bool(false), "no MAC") }
     let payload = DeviceAuthentication.payload(
       transcript: transcript[...], docType: "doc", nameSpacesBytes: signed.nameSpacesBytes)
-    let macKey = try DeviceAuthentication.macKey(own: reader, peer: key, transcript: transcript)
+    let macKey = try DeviceAuthentication.macKey(own: reader, peer: key, transcript: transcript[...])
     let (isValid, isValidForOther) = (
       mac.isValid(for: payload[...], key: macKey), mac.isValid(for: payload[...] + [0], key: macKey)
     )

@@ -45,12 +45,13 @@ import Testing
         DocumentVerdict(
           docType: MDLElements.docType,
           findings: [
-            Finding(.failure, .noTrustAnchor, document: 0), Finding(.warning, .revocationUnknown, document: 0),
+            Finding(.failure, .chain(.noTrustAnchor), document: 0),
+            Finding(.warning, .chain(.revocationUnknown), document: 0),
             Finding(.failure, .expired, document: 0), Finding(.failure, .expired, document: 0),
           ], verified: nil)
       ], findings: [])
     let decision = RequestTemplate.standard.decision(on: bad, localDate: today)
-    #expect(decision == .refuse([.notVerified(.noTrustAnchor), .notVerified(.expired)]))
+    #expect(decision == .refuse([.notVerified(.chain(.noTrustAnchor)), .notVerified(.expired)]))
     guard case .refuse(let reasons) = decision else { return }
     #expect(reasons.map(\.text) == ["notVerified(noTrustAnchor)", "notVerified(expired)"])
     #expect(reasons.map(\.code) == ["notVerified", "notVerified"])
@@ -75,7 +76,7 @@ import Testing
   func warnings() {
     let good = document([element("family_name", .string("Muster"))])
     let warned = verdict(
-      [good], findings: [Finding(.warning, .revocationUnknown), Finding(.information, .documentExpired)])
+      [good], findings: [Finding(.warning, .chain(.revocationUnknown)), Finding(.information, .documentExpired)])
     #expect(RequestTemplate.standard.decision(on: warned, localDate: today) == .grant)
   }
 

@@ -385,12 +385,10 @@ struct VerifyTests {
   @Test("explains every reason there is in one line")
   func meanings() {
     let reasons: [Reason] = [
-      .responseMalformed, .signerProfile(detail: "keyUsage"), .signerProfile(detail: "?"),
-      .anchorProfile(detail: "keyUsage"),
+      .responseMalformed, .chain(.signerProfile(.keyUsage)), .chain(.anchorProfile(.keyUsage)), .chain(.noTrustAnchor),
       .digestMismatch(nameSpace: "a", element: "b"), .statusUnavailable(detail: "x"),
     ]
     for reason in reasons { #expect(!reason.meaning.isEmpty && !reason.meaning.contains("\n")) }
-    #expect(Reason.signerProfile(detail: "keyUsage").meaning.contains("digitalSignature"))
-    #expect(Reason.signerProfile(detail: "?").meaning == "the signer's certificate does not keep to its profile")
+    #expect(Reason.chain(.signerProfile(.keyUsage)).meaning.contains("digitalSignature"))
   }
 }

@@ -1,3 +1,4 @@
+import Bluetooth
 import Crypto
 import Mdoc
 import MdocSession
@@ -73,7 +74,7 @@ struct TestWallet: ~Copyable {
 
   init(curve: Curve = .p256, edit: (inout DeviceEngagementDraft) -> Void = { _ in }) throws {
     let key = try PrivateKey.generate(curve)
-    let uuid = try #require(ServiceUUID([UInt8](repeating: 7, count: 16)))
+    let uuid = try #require(UUID128([UInt8](repeating: 7, count: 16)))
     var draft = DeviceEngagementDraft(
       key: key.publicKey, bluetooth: BluetoothRetrieval(peripheralServer: .init(uuid: uuid), centralClient: uuid))
     edit(&draft)

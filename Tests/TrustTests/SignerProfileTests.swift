@@ -1,5 +1,6 @@
 import CivilTime
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Trust
@@ -36,7 +37,7 @@ private let cases: [ProfileCase] =
       $0.signer.publicKeyInfo = CertificateDraft.publicKeyInfo(of: $0.signerKey.publicKey, compressed: true)
     },
     ProfileCase("explicit parameters", .publicKey) {
-      $0.signer.publicKeyInfo = CertificateDraft.explicitPublicKeyInfo(ofP256: $0.signerKey.publicKey)
+      $0.signer.publicKeyInfo = explicitP256KeyInfo(x: $0.signerKey.publicKey.x, y: $0.signerKey.publicKey.y)
     },
     ProfileCase("key off the curve", .publicKey) {
       $0.signer.publicKeyInfo = CertificateDraft.publicKeyInfo(

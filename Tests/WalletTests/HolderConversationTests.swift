@@ -102,7 +102,7 @@ struct HolderConversationTests {
       #expect(method == .signature && signature.isValid(for: payload[...], key: key))
     case .mac(let mac):
       let macKey = try DeviceAuthentication.macKey(
-        own: exchange.readerKey, peer: key, transcript: exchange.transcript.encoded)
+        own: exchange.readerKey, peer: key, transcript: exchange.transcript.encoded[...])
       let isValid = mac.isValid(for: payload[...], key: macKey)
       #expect(method == .mac && isValid)
     }

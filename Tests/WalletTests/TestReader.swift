@@ -70,7 +70,7 @@ final class TestReader {
   /// Turns until the session is over, or for ten seconds.
   func run() throws -> Result {
     let bluetooth = try engagement.requiredBluetooth()
-    if let uuid = bluetooth.centralClient, let service = UUID128(uuid.bytes) {
+    if let service = bluetooth.centralClient {
       var ident = engagement.bleIdent
       if manner == .wrongIdent { ident[0] ^= 1 }
       let limits = limits
@@ -79,7 +79,7 @@ final class TestReader {
           $0, .server(mode: .centralClient, service: service, ident: ident, limits: limits), .centralClient)
       }
     }
-    if let uuid = bluetooth.peripheralServer?.uuid, let service = UUID128(uuid.bytes) {
+    if let service = bluetooth.peripheralServer?.uuid {
       let limits = limits
       let own = advertisement.map { Set([$0.address]) } ?? []
       discovery = try Discovery(of: service, in: air, except: own, on: loop) { [weak self] event in
