@@ -44,7 +44,8 @@ private final class Bench: LineSource {
   func input(
     _ path: String, _ offset: UInt32, isActiveLow: Bool, bias: LineSettings.Bias, consumer: String
   ) throws(SystemError) -> any HeldLines {
-    _ = pipe2(&inputEnds, O_NONBLOCK | O_CLOEXEC)
+    guard pipe(&inputEnds) == 0 else { throw .last("pipe") }
+    _ = fcntl(inputEnds[0], F_SETFL, O_NONBLOCK)
     return try hold([offset])
   }
 

@@ -13,13 +13,30 @@ private func lines(_ active: OutputRole...) -> PanelLines {
   return lines
 }
 
+/// Boxes of the values under test: an expectation takes no mutating call.
+private final class Sequencer {
+  private var sequence: OutputSequence
+  init(_ sequence: OutputSequence) { self.sequence = sequence }
+  func steps(to lines: PanelLines) -> [OutputSequence.Step] { sequence.steps(to: lines) }
+  func reset(_ group: Int) { sequence.reset(group) }
+}
+
+private final class Debouncer {
+  private var debounce: Debounce
+  init(level: Bool, interval: Duration) { debounce = Debounce(level: level, interval: interval) }
+  var level: Bool { debounce.level }
+  var deadline: ContinuousClock.Instant? { debounce.deadline }
+  func edge(to level: Bool, at now: ContinuousClock.Instant) -> Bool { debounce.edge(to: level, at: now) }
+  func look(at level: Bool, _ now: ContinuousClock.Instant) -> Bool { debounce.look(at: level, now) }
+}
+
 @Suite("Order of line changes") struct OutputSequenceTests {
   private typealias Step = OutputSequence.Step
-  private let all = OutputSequence([[.relay], [.green, .red], [.blue, .buzzer]])
+  private let all = Sequencer(OutputSequence([[.relay], [.green, .red], [.blue, .buzzer]]))
 
   @Test("nothing is called while nothing changes, and one call is enough for a group")
   func calls() {
-    var sequence = all
+    let sequence = all
     #expect(sequence.steps(to: lines()) == [])
     #expect(sequence.steps(to: lines(.green, .red)) == [Step(group: 1, levels: [true, true])])
     #expect(sequence.steps(to: lines(.green, .red)) == [])
@@ -29,7 +46,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("the relay goes active last and inactive first")
   func order() {
-    var sequence = all
+    let sequence = all
     _ = sequence.steps(to: lines(.blue))
     #expect(
       sequence.steps(to: lines(.green, .relay)) == [
@@ -41,7 +58,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("a relay that is to be active from the first instant stays inactive until it was inactive once")
   func armed() {
-    var sequence = all
+    let sequence = all
     #expect(sequence.steps(to: lines(.green, .relay)) == [Step(group: 1, levels: [true, false])])
     #expect(sequence.steps(to: lines(.green, .relay)) == [])
     #expect(sequence.steps(to: lines(.green)) == [])
@@ -50,7 +67,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("a group that was requested anew is set again")
   func reset() {
-    var sequence = all
+    let sequence = all
     _ = sequence.steps(to: lines(.blue))
     sequence.reset(2)
     #expect(sequence.steps(to: lines(.blue)) == [Step(group: 2, levels: [true, false])])
@@ -58,7 +75,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("over every signal the relay is active only while granted, and every call changes something")
   func signals() {
-    var sequence = all
+    let sequence = all
     var engine = PanelEngine(relayPulse: .seconds(1))
     var now = ContinuousClock.now
     var current: [Int: [Bool]] = [:]
@@ -83,7 +100,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("a level counts once it was there for the interval")
   func settles() {
-    var debounce = Debounce(level: false, interval: .milliseconds(30))
+    let debounce = Debouncer(level: false, interval: .milliseconds(30))
     #expect(!debounce.edge(to: true, at: at(0)))
     #expect(debounce.deadline == at(30))
     #expect(!debounce.look(at: true, at(29)))
@@ -94,7 +111,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("each edge starts the wait again")
   func bounces() {
-    var debounce = Debounce(level: false, interval: .milliseconds(30))
+    let debounce = Debouncer(level: false, interval: .milliseconds(30))
     for time in stride(from: 0, to: 100, by: 10) { #expect(!debounce.edge(to: true, at: at(time))) }
     #expect(debounce.deadline == at(120))
     #expect(debounce.look(at: true, at(120)))
@@ -102,7 +119,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("a glitch that is over, or a level that went back without an edge, counts for nothing")
   func glitch() {
-    var debounce = Debounce(level: false, interval: .milliseconds(30))
+    let debounce = Debouncer(level: false, interval: .milliseconds(30))
     #expect(!debounce.edge(to: true, at: at(0)))
     #expect(!debounce.edge(to: false, at: at(5)))
     #expect(debounce.deadline == nil)
@@ -113,7 +130,7 @@ private func lines(_ active: OutputRole...) -> PanelLines {
 
   @Test("without an interval every edge counts at once")
   func immediate() {
-    var debounce = Debounce(level: true, interval: .zero)
+    let debounce = Debouncer(level: true, interval: .zero)
     #expect(debounce.edge(to: false, at: at(0)))
     #expect(debounce.edge(to: true, at: at(0)))
   }
