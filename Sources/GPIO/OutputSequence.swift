@@ -35,7 +35,13 @@ package struct OutputSequence: Equatable, Sendable {
       guard wanted != levels[index] else { continue }
       levels[index] = wanted
       let step = Step(group: index, levels: wanted)
-      if roles != [.relay] { middle.append(step) } else if wanted == [true] { last.append(step) } else { first.append(step) }
+      if roles != [.relay] {
+        middle.append(step)
+      } else if wanted == [true] {
+        last.append(step)
+      } else {
+        first.append(step)
+      }
     }
     return first + middle + last
   }

@@ -54,13 +54,15 @@ extension PanelError {
       existing.isEmpty ? "this machine shows no gpiochip: check the board and its kernel" : "write one of these labels"
     case .chipAmbiguous: "write the name of the chip instead of its label"
     case .lineMissing(_, _, _, let nearest):
-      nearest.isEmpty ? "its lines have no names: write the offset" : "write the name of a line that is there, or its offset"
+      nearest.isEmpty
+        ? "its lines have no names: write the offset" : "write the name of a line that is there, or its offset"
     case .lineAmbiguous: "write one of these offsets"
     case .offsetTooLarge: "write the offset of a line that is there"
     case .lineShared: "give each role a line of its own"
     case .lineBusy(_, _, let consumer):
       consumer.isEmpty
-        ? "switch off the bus or overlay that uses the pin, or choose another line" : "stop \(consumer), or choose another line"
+        ? "switch off the bus or overlay that uses the pin, or choose another line"
+        : "stop \(consumer), or choose another line"
     case .chipDenied: "let the reader's user open it: the group of the device, or a udev rule"
     case .failed: "check the board; the reader tries again by itself"
     }

@@ -155,14 +155,16 @@ private final class BenchLines: HeldLines {
     panel.apply(state(.granted))
     #expect(
       bench.calls == [
-        .init(what: "set", offsets: [0, 1, 3], levels: [true, false, true]), .init(what: "set", offsets: [2], levels: [false]),
+        .init(what: "set", offsets: [0, 1, 3], levels: [true, false, true]),
+        .init(what: "set", offsets: [2], levels: [false]),
         .init(what: "set", offsets: [4], levels: [true]),
       ])
     bench.calls = []
     panel.close()
     #expect(
       bench.calls.prefix(3) == [
-        .init(what: "set", offsets: [4], levels: [false]), .init(what: "set", offsets: [0, 1, 3], levels: [false, false, false]),
+        .init(what: "set", offsets: [4], levels: [false]),
+        .init(what: "set", offsets: [0, 1, 3], levels: [false, false, false]),
         .init(what: "set", offsets: [2], levels: [false]),
       ])
     #expect(bench.calls.dropFirst(3).allSatisfy { $0.what == "release" })

@@ -46,7 +46,8 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
   @Test("of several chips with one label, the one that has the line is taken")
   func twoChips() throws {
     let list = ChipList(chips: [chip(0, "pinctrl-rp1", ["A", "B"]), chip(1, "pinctrl-rp1", header)])
-    #expect(try LineResolution.find(settings(relay: .name("GPIO17")), in: list).outputs[.relay]?.path == "/dev/gpiochip1")
+    #expect(
+      try LineResolution.find(settings(relay: .name("GPIO17")), in: list).outputs[.relay]?.path == "/dev/gpiochip1")
     #expect(try LineResolution.find(settings(relay: .offset(20)), in: list).outputs[.relay]?.path == "/dev/gpiochip1")
   }
 
@@ -67,7 +68,9 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
       settings: relay(.name("GPIO71")), list: pi,
       error: .lineMissing(
         fact: "panel.relay", wanted: "GPIO71", chip: "pinctrl-rp1 (gpiochip0)", nearest: ["GPIO11", "GPIO17", "GPIO21"]),
-      text: "panel.relay: pinctrl-rp1 (gpiochip0) has no line \"GPIO71\"; the nearest are \"GPIO11\", \"GPIO17\", \"GPIO21\""),
+      text:
+        "panel.relay: pinctrl-rp1 (gpiochip0) has no line \"GPIO71\"; the nearest are \"GPIO11\", \"GPIO17\", \"GPIO21\""
+    ),
     Refusal(
       settings: relay(.offset(28)), list: pi,
       error: .offsetTooLarge(fact: "panel.relay", wanted: 28, chip: "pinctrl-rp1 (gpiochip0)", count: 28),
@@ -76,7 +79,8 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
       settings: LineSettings(chip: "pinctrl-bcm2711", outputs: [.green: .init(.offset(1))]), list: pi,
       error: .chipMissing(
         fact: "panel.green", wanted: "pinctrl-bcm2711", existing: ["pinctrl-rp1 (gpiochip0)", "expander (gpiochip1)"]),
-      text: "panel.green: there is no chip \"pinctrl-bcm2711\"; there are pinctrl-rp1 (gpiochip0), expander (gpiochip1)"),
+      text: "panel.green: there is no chip \"pinctrl-bcm2711\"; there are pinctrl-rp1 (gpiochip0), expander (gpiochip1)"
+    ),
     Refusal(
       settings: relay(.offset(1)), list: ChipList(chips: []),
       error: .chipMissing(fact: "panel.relay", wanted: "pinctrl-rp1", existing: []),
@@ -107,7 +111,8 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
       error: .lineMissing(fact: "panel.relay", wanted: "", chip: "pinctrl-rp1 (gpiochip0)", nearest: []),
       text: "panel.relay: pinctrl-rp1 (gpiochip0) has no line \"\""),
     Refusal(
-      settings: relay(.offset(0)), list: ChipList(chips: [chip(0, "pinctrl-rp1", ["A"]), chip(1, "pinctrl-rp1", ["B"])]),
+      settings: relay(.offset(0)),
+      list: ChipList(chips: [chip(0, "pinctrl-rp1", ["A"]), chip(1, "pinctrl-rp1", ["B"])]),
       error: .chipAmbiguous(
         fact: "panel.relay", wanted: "pinctrl-rp1", chips: ["pinctrl-rp1 (gpiochip0)", "pinctrl-rp1 (gpiochip1)"]),
       text: "panel.relay: several chips are \"pinctrl-rp1\": pinctrl-rp1 (gpiochip0), pinctrl-rp1 (gpiochip1)"),

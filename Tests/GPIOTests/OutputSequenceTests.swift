@@ -41,7 +41,9 @@ private final class Debouncer {
     #expect(sequence.steps(to: lines(.green, .red)) == [Step(group: 1, levels: [true, true])])
     #expect(sequence.steps(to: lines(.green, .red)) == [])
     #expect(
-      sequence.steps(to: lines(.red, .buzzer)) == [Step(group: 1, levels: [false, true]), Step(group: 2, levels: [false, true])])
+      sequence.steps(to: lines(.red, .buzzer)) == [
+        Step(group: 1, levels: [false, true]), Step(group: 2, levels: [false, true]),
+      ])
   }
 
   @Test("the relay goes active last and inactive first")
