@@ -101,7 +101,8 @@ package final class GPIOPanel {
   package static var library: String { GPIODevices.library }
 
   /// Brings every line to its level of this state, with one call for each group that changes: the relay first when it
-  /// goes inactive, last when it goes active. After `close`, or once it is unavailable, nothing happens.
+  /// goes inactive, last when it goes active. The relay is active only after a state in which it is not: whoever opens a
+  /// panel again in the middle of a pulse does not open the door again. After `close`, or once it is unavailable, nothing happens.
   package func apply(_ state: PanelState) {
     wanted = state.lines
     applyWanted()

@@ -173,6 +173,8 @@ private final class SignalShow {
       console.remark("the relay stays inactive; --relay lets it pulse, and opens the door")
     }
     rest = signals
+    // The relay goes active only after it was told to be inactive.
+    apply()
     next()
     try loop.run()
     engine.show(.off, at: .now)
