@@ -102,7 +102,8 @@ package final class GPIOPanel {
 
   /// Brings every line to its level of this state, with one call for each group that changes: the relay first when it
   /// goes inactive, last when it goes active. The relay is active only after a state in which it is not: whoever opens a
-  /// panel again in the middle of a pulse does not open the door again. After `close`, or once it is unavailable, nothing happens.
+  /// panel again in the middle of a pulse does not open the door again. After `close`, or once it is unavailable,
+  /// nothing happens.
   package func apply(_ state: PanelState) {
     wanted = state.lines
     applyWanted()
