@@ -44,6 +44,8 @@ let package = Package(
       path: "Sources/CTOML",
       cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
       linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
+    // Over libgpiod 1.6 or 2.2, whichever is installed
+    .target(name: "CGPIOD", path: "Sources/CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
 
     // Bytes, time, codecs, cryptography
     core("Bytes"),
@@ -69,6 +71,7 @@ let package = Package(
 
     // Edges
     edge("Kernel", ["CLinux"]),
+    edge("GPIO", ["Kernel", "CGPIOD", "Bytes", "Panel"]),
     edge("JSON", ["CJansson"]),
     edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
@@ -96,7 +99,8 @@ let package = Package(
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR",
+        "Appliance", "Commands", "GPIO", "JSON", "Kernel", "Pictures", "QRScan", "TerminalPanel", "TrustStore", "Bytes",
+        "CivilTime", "CBOR",
         "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
@@ -130,6 +134,7 @@ let package = Package(
       ]),
     tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
     tests("Kernel", ["CLinux"]),
+    tests("GPIO", ["Kernel", "Panel"]),
     tests("JSON"),
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
