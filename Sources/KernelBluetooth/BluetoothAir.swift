@@ -40,6 +40,11 @@ package final class BluetoothAir {
   private static let farewell = Duration.milliseconds(200)
   /// How long a fresh link has the radio to itself.
   private static let quiet = Duration.milliseconds(700)
+  /// Where both modes are offered, how long the wallet may connect to us before we connect to it. Otherwise each would
+  /// stop advertising to connect to the other, and neither be found.
+  private static let courtesy = Duration.milliseconds(250)
+  /// Where both modes are offered, one attempt to connect: meanwhile the kernel does not advertise.
+  private static let shortLimit = Duration.milliseconds(1500)
 
   private let loop: EventLoop
   private let handler: (Event) -> Void
@@ -50,6 +55,11 @@ package final class BluetoothAir {
   private var turn = Turn.both
   private var isActiveScan = true
   private var isScanning = false
+  /// As far as we know: a connection ends it.
+  private var isAdvertising = false
+  /// Somebody has connected under this plan.
+  private var hasAccepted = false
+  private var quietUntil = ContinuousClock.now
   /// Grows with each change of plan: an answer to an earlier one is not acted upon.
   private var plan: UInt64 = 0
   private var acquaintances: [BluetoothAddress: Acquaintance] = [:]
@@ -102,6 +112,9 @@ package final class BluetoothAir {
     let wasAdvertising = advertised != nil
     advertised = nil
     wanted = nil
+    isAdvertising = false
+    hasAccepted = false
+    quietUntil = .now
     guard facts != nil else { return }
     stopScanning()
     if wasAdvertising { adapter?.send(.removeAdvertising(instance: 1)) { _ in } }
@@ -111,7 +124,7 @@ package final class BluetoothAir {
   package func retry(_ address: BluetoothAddress) {
     guard wanted != nil, case .taken? = acquaintances[address] else { return }
     countFailure(of: address)
-    resumeTimer?.set(after: .zero)
+    resume(after: .zero)
   }
 
   private func countFailure(of address: BluetoothAddress) {
@@ -140,6 +153,8 @@ package final class BluetoothAir {
     isActiveScan = !facts.states.contains(.advertisingAndPassiveScan) || facts.states.contains(.advertisingAndActiveScan)
     let isAlternating = advertised != nil && wanted != nil && !facts.doesBothModes
     turn = isAlternating ? .advertising : .both
+    isAdvertising = false
+    if advertised != nil, wanted != nil { quietUntil = .now + BluetoothAir.courtesy }
     if isAlternating { turnTimer?.set(after: settings.turn) }
     if advertised != nil {
       do throws(SystemError) {
@@ -168,11 +183,18 @@ package final class BluetoothAir {
 
   private func startTurn() {
     let plan = plan
-    guard let service = advertised, turn != .scanning else { return startScanning() }
+    guard let service = advertised, turn != .scanning, !isAdvertising else { return startScanning() }
+    isAdvertising = true
     adapter?.advertise(service) { [weak self] result in
       guard let self, self.plan == plan else { return }
-      if case .failure(let failure) = result { return report(failure) }
-      startScanning()
+      switch result {
+      case .success: startScanning()
+      // Not beside a connection, as it seems: when that is over.
+      case .failure(let failure) where failure.isRefusal && hasAccepted:
+        isAdvertising = false
+        startScanning()
+      case .failure(let failure): report(failure)
+      }
     }
   }
 
@@ -190,7 +212,7 @@ package final class BluetoothAir {
         turnTimer?.set(after: settings.turn)
       } else if failure.isRefusal {
         // Scanning already, as it seems, or busy: looked at again.
-        resumeTimer?.set(after: .milliseconds(500))
+        resume(after: .milliseconds(500))
       } else {
         report(failure)
       }
@@ -212,6 +234,7 @@ package final class BluetoothAir {
     let plan = plan
     if turn == .advertising {
       turn = .scanning
+      isAdvertising = false
       adapter?.send(.removeAdvertising(instance: 1)) { [weak self] _ in
         guard let self, self.plan == plan else { return }
         startScanning()
@@ -225,8 +248,13 @@ package final class BluetoothAir {
     }
   }
 
-  /// Goes on with what a connection interrupted.
-  private func resume() { if facts != nil { startTurn() } }
+  /// Goes on with what a connection interrupted; a fresh link has the radio to itself for a while.
+  private func resume(after delay: Duration) {
+    guard advertised != nil || wanted != nil else { return }
+    resumeTimer?.set(at: max(.now + delay, quietUntil))
+  }
+
+  private func resume() { if facts != nil, connector == nil { startTurn() } }
 
   private func report(_ failure: CommandFailure) {
     guard let adapter else { return }
@@ -239,9 +267,10 @@ package final class BluetoothAir {
     switch event {
     case .ready(let facts):
       isScanning = false
+      let before = plan
       handler(.ready(facts))
-      // A transaction that waited for the adapter.
-      begin()
+      // A transaction that waited for the adapter, unless it has just been opened.
+      if plan == before { begin() }
     case .failed(let problem):
       plan += 1
       isScanning = false
@@ -254,17 +283,18 @@ package final class BluetoothAir {
       handler(.failed(problem))
     case .heard(let advertisements): hear(advertisements)
     case .disconnected:
-      // Some controllers stop advertising for a connection, and the kernel may have stopped the scan.
-      if advertised != nil || wanted != nil { resumeTimer?.set(after: .milliseconds(50)) }
+      // The controller stopped advertising for that connection, and the kernel may have stopped the scan.
+      isAdvertising = false
+      resume(after: .milliseconds(50))
     case .scanDisturbed:
       guard wanted != nil, connector == nil else { return }
       isScanning = false
-      resumeTimer?.set(after: .milliseconds(50))
+      resume(after: .milliseconds(50))
     }
   }
 
   private func hear(_ advertisements: [HCIEvent.Advertisement]) {
-    guard let wanted, connector == nil else { return }
+    guard let wanted, connector == nil, ContinuousClock.now >= quietUntil else { return }
     for advertisement in advertisements where advertisement.isConnectable && advertisement.data.offers(wanted) {
       switch acquaintances[advertisement.address] {
       case .taken?: continue
@@ -276,13 +306,14 @@ package final class BluetoothAir {
 
   private func connect(to address: BluetoothAddress) {
     let plan = plan
+    let limit = advertised == nil ? settings.connectLimit : min(settings.connectLimit, BluetoothAir.shortLimit)
     acquaintances[address] = .taken
     farewells[address]?.cancel()
     stopScanning { [weak self] in
       guard let self, self.plan == plan else { return }
       let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
       do throws(SystemError) {
-        connector = try L2CAPConnector(to: address, options, limit: settings.connectLimit, on: loop) {
+        connector = try L2CAPConnector(to: address, options, limit: limit, on: loop) {
           [weak self] result in
           self?.connected(address, result)
         }
@@ -297,11 +328,11 @@ package final class BluetoothAir {
     switch result {
     case .success(let socket):
       // The set-up goes first; then others are looked for too, since this one may have nothing to say.
-      resumeTimer?.set(after: BluetoothAir.quiet)
+      keepQuiet()
       handler(.connected(socket, address))
     case .failure(let error):
       countFailure(of: address)
-      resumeTimer?.set(after: .milliseconds(100))
+      resume(after: .milliseconds(100))
       handler(.connectFailed(address, error))
     }
   }
@@ -309,8 +340,15 @@ package final class BluetoothAir {
   private func accepted(_ socket: RecordSocket, _ address: BluetoothAddress) {
     farewells[address]?.cancel()
     // The controller has stopped advertising; others get their chance when this one has had its own.
-    resumeTimer?.set(after: BluetoothAir.quiet)
+    isAdvertising = false
+    hasAccepted = true
+    keepQuiet()
     handler(.accepted(socket, address))
+  }
+
+  private func keepQuiet() {
+    quietUntil = .now + BluetoothAir.quiet
+    resume(after: .zero)
   }
 }
 
