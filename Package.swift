@@ -31,6 +31,7 @@ let package = Package(
   targets: [
     // C headers and shims
     .target(name: "CLinux", path: "Sources/CLinux"),
+    .target(name: "CBluetooth", path: "Sources/CBluetooth"),
     .systemLibrary(
       name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZBar", path: "Sources/CZBar", pkgConfig: "zbar", providers: [.apt(["libzbar-dev"])]),
@@ -76,7 +77,9 @@ let package = Package(
     edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
-    edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
+    edge("Links", ["Kernel", "CLinux", "Bluetooth"]),
+    edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
+    edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
 
@@ -85,7 +88,7 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Commands", "JSON", "Kernel", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
         "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer",
       ]),
 
@@ -93,15 +96,15 @@ let package = Package(
     .target(
       name: "Appliance",
       dependencies: [
-        "JSON", "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust",
-        "Bluetooth", "MdocVerification", "Panel", "Policy", "ReaderCore", "Configuration",
+        "JSON", "Kernel", "Links", "KernelBluetooth", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "CivilTime",
+        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Commands", "GPIO", "JSON", "Kernel", "Pictures", "QRScan", "TerminalPanel", "TrustStore", "Bytes",
-        "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
+        "Appliance", "Bluetooth", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures", "QRScan",
+        "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
+        "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
@@ -139,21 +142,22 @@ let package = Package(
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
-    tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
+    tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
+    tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     tests(
       "Wallet",
       [
-        "Commands", "Kernel", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto",
-        "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "Commands", "Kernel", "Links", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",
       [
-        "Kernel", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
+        "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime",
+        "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
         "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),
     tests(

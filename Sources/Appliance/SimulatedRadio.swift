@@ -1,6 +1,7 @@
 import Bluetooth
 import Glibc
 import Kernel
+import Links
 import ReaderCore
 import SimulatedAir
 
@@ -15,9 +16,8 @@ final class SimulatedRadio: Radio {
   private let handler: (RadioEvent) -> Void
   private var advertisement: Advertisement?
   private var discovery: Discovery?
-  private var links: [Reader.LinkID: AirLink] = [:]
+  private var links: RadioLinks<AirAddress>?
   private var attempts: [AirAddress: Int] = [:]
-  private var lastID: Reader.LinkID = 0
 
   init(
     folder: String, messageLimit: Int, on loop: EventLoop, handler: @escaping (RadioEvent) -> Void
@@ -30,6 +30,9 @@ final class SimulatedRadio: Radio {
     self.limits = limits
     self.loop = loop
     self.handler = handler
+    links = RadioLinks(on: loop, handler: { handler(.link($0, $1)) }) { [weak self] address, mode, hadStarted, _ in
+      if mode == .peripheralServer, !hadStarted { self?.tryAgain(address) }
+    }
   }
 
   func open(_ plan: RadioPlan) {
@@ -58,7 +61,8 @@ final class SimulatedRadio: Radio {
     if let service = plan.advertise {
       let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
       let advertisement = try Advertisement(of: service, in: folder, on: loop) { [weak self] connection in
-        self?.adopt(connection, engine: engine, mode: .centralClient)
+        // Who connects has no address here.
+        self?.links?.adopt(connection, engine: engine, mode: .centralClient, address: .random())
       }
       own.insert(advertisement.address)
       self.advertisement = advertisement
@@ -67,27 +71,24 @@ final class SimulatedRadio: Radio {
       let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
       discovery = try Discovery(of: service, in: folder, except: own, on: loop) { [weak self] event in
         guard case .connected(let address, let connection) = event else { return }
-        self?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
+        self?.links?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
       }
     }
   }
 
+  /// The other links go when this one has proved good.
   func keep(_ id: Reader.LinkID) {
     stopLooking()
-    for (other, link) in links where other != id {
-      link.close()
-      links[other] = nil
-    }
+    links?.keep(id)
   }
 
-  func send(_ message: [UInt8], on id: Reader.LinkID) { links[id]?.send(message) }
+  func send(_ message: [UInt8], on id: Reader.LinkID) { links?.send(message, on: id) }
 
-  func finish(_ id: Reader.LinkID) { links[id]?.end() }
+  func finish(_ id: Reader.LinkID) { links?.finish(id) }
 
   func close() {
     stopLooking()
-    for link in links.values { link.close() }
-    links = [:]
+    _ = links?.close()
   }
 
   private func stopLooking() {
@@ -96,35 +97,6 @@ final class SimulatedRadio: Radio {
     discovery?.stop()
     discovery = nil
     attempts = [:]
-  }
-
-  private func adopt(
-    _ connection: AirConnection, engine: GATTLink, mode: MdocMode, address: AirAddress? = nil
-  ) {
-    lastID += 1
-    let id = lastID
-    let link = AirLink(connection, engine: engine, on: loop)
-    links[id] = link
-    do throws(SystemError) {
-      try link.start { [weak self] event in self?.handle(event, id: id, mode: mode, address: address) }
-    } catch {
-      links[id] = nil
-      handler(.link(id, .ended(LinkFailure.connectFailed.code)))
-    }
-  }
-
-  private func handle(_ event: AirLink.Event, id: Reader.LinkID, mode: MdocMode, address: AirAddress?) {
-    switch event {
-    case .started(let start):
-      handler(.link(id, .started(LinkFacts(mode: mode, mtu: start.mtu, roundTrips: start.roundTrips))))
-    case .message(let message): handler(.link(id, .message(message)))
-    case .progress: handler(.link(id, .progress))
-    case .sent: handler(.link(id, .sent))
-    case .finished(let end):
-      links[id] = nil
-      handler(.link(id, .ended(end.code)))
-      if let address { tryAgain(address) }
-    }
   }
 
   private func tryAgain(_ address: AirAddress) {

@@ -2,6 +2,7 @@ import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
+import Links
 
 /// A service on the simulated air: a listening socket in the folder, under a fresh address.
 package final class Advertisement {
@@ -11,14 +12,14 @@ package final class Advertisement {
   private let loop: EventLoop
   private let path: String
   private let socket: Descriptor
-  private let handler: (AirConnection) -> Void
+  private let handler: (RecordSocket) -> Void
   private var watch: EventLoop.Watch?
   private var pause: EventLoop.Timer?
 
   /// Advertises a service until `stop`. Each link that comes is handed to `handler`,
   /// which starts and keeps it.
   package init(
-    of uuid: UUID128, in folder: String, on loop: EventLoop, handler: @escaping (AirConnection) -> Void
+    of uuid: UUID128, in folder: String, on loop: EventLoop, handler: @escaping (RecordSocket) -> Void
   ) throws(AirError) {
     let name = try AirName(folder: folder, uuid: uuid)
     address = .random()
@@ -73,7 +74,7 @@ package final class Advertisement {
     while watch != nil {
       let raw = linux_accept(socket.raw)
       if raw >= 0 {
-        handler(AirConnection(Descriptor(owning: raw), on: loop))
+        handler(RecordSocket(Descriptor(owning: raw), bufferSize: AirName.bufferSize, on: loop))
         continue
       }
       switch errno {

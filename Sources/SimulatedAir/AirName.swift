@@ -1,5 +1,6 @@
 import Bluetooth
 internal import CLinux
+import Glibc
 import Kernel
 
 /// The random address of one advertisement: 48 bits, fresh each time, as a phone's is.
@@ -50,6 +51,9 @@ extension AirError: CustomStringConvertible {
 
 /// The names of sockets in the folder: `<uuid>.<address>`, both in lower case.
 struct AirName {
+  /// What the kernel keeps of each link in each direction, in bytes.
+  static let bufferSize: CInt = 1 << 20
+
   let folder: String
   /// With its dashes and the dot: what all advertisements of this service begin with.
   let prefix: String

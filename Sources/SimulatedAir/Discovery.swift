@@ -2,13 +2,14 @@ import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
+import Links
 
 /// Looks for a service on the simulated air and connects to each advertisement of it, once.
 package final class Discovery {
   /// What is found.
   package enum Event {
     /// A link to an advertisement; the handler starts and keeps it, or closes it.
-    case connected(AirAddress, AirConnection)
+    case connected(AirAddress, RecordSocket)
     /// An advertisement that nobody answers for: left behind by one who is gone. It is tried again when touched.
     case skipped(AirAddress, SystemError)
     /// The folder is gone: nothing more will come.
@@ -129,12 +130,12 @@ package final class Discovery {
     }
   }
 
-  private func connect(to address: AirAddress) throws(SystemError) -> AirConnection {
+  private func connect(to address: AirAddress) throws(SystemError) -> RecordSocket {
     let socket = Descriptor(owning: try check("socket") { linux_seqpacket_socket() })
     let raw = socket.raw
     let path = name.path(of: address)
     // In a UNIX socket this is done at once or refused: there is nothing to wait for.
     _ = try check("connect", path) { linux_unix_connect(raw, path) }
-    return AirConnection(socket, on: loop)
+    return RecordSocket(socket, bufferSize: AirName.bufferSize, on: loop)
   }
 }

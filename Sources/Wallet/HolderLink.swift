@@ -1,5 +1,6 @@
 import Bluetooth
 import Kernel
+import Links
 import SimulatedAir
 
 /// The wallet's end of one connection on the simulated air, in either role, and what a quirk does to it.
@@ -14,20 +15,20 @@ final class HolderLink {
   let mode: MdocMode
   /// Whether a message was begun whose last part has not been handed out.
   private(set) var isSending = false
-  private let link: AirLink
+  private let link: MessageLink
   private let faults: LinkFaults
 
   /// - Parameters:
   ///   - suppressesStart: State start is not sent, or, in the server's role, not seen.
   ///   - ignoresEnd: State end of the reader is not seen.
   init(
-    _ engine: GATTLink, mode: MdocMode, over connection: AirConnection, on loop: EventLoop, suppressesStart: Bool,
+    _ engine: GATTLink, mode: MdocMode, over connection: RecordSocket, on loop: EventLoop, suppressesStart: Bool,
     ignoresEnd: Bool
   ) {
     self.mode = mode
     let faults = LinkFaults(suppressesStart: suppressesStart, ignoresEnd: ignoresEnd)
     self.faults = faults
-    link = AirLink(connection, engine: engine, on: loop, passage: faults.passage)
+    link = MessageLink(connection, engine: engine, on: loop, passage: faults.passage)
   }
 
   /// Begins the set-up. `handler` is kept until the link is finished.
@@ -54,7 +55,7 @@ final class HolderLink {
   /// Closes at once, without a word and without an event.
   func close() { link.close() }
 
-  private func take(_ event: AirLink.Event, _ handler: (Event) -> Void) {
+  private func take(_ event: MessageLink.Event, _ handler: (Event) -> Void) {
     switch event {
     case .started(let start): if !faults.suppressesStart { handler(.started(mtu: start.mtu)) }
     case .message(let message): handler(.message(message))
@@ -83,7 +84,7 @@ private final class LinkFaults {
     self.ignoresEnd = ignoresEnd
   }
 
-  func passage(_ direction: AirLink.Direction, _ pdu: [UInt8]) -> AirLink.Passage {
+  func passage(_ direction: MessageLink.Direction, _ pdu: [UInt8]) -> MessageLink.Passage {
     if suppressesStart, LinkFaults.isStart(pdu) { return .isLost }
     if ignoresEnd, direction == .incoming, LinkFaults.isEnd(pdu) { return .isLost }
     guard direction == .outgoing, let left = bytesUntilDrop, LinkFaults.carriesPart(pdu) else { return .passes }

@@ -1,6 +1,7 @@
 import Bluetooth
 import Bytes
 import Kernel
+import Links
 import Mdoc
 import SimulatedAir
 
@@ -114,7 +115,7 @@ final class HolderRadio {
     return limits
   }
 
-  private func serve(_ service: UUID128, over connection: AirConnection) {
+  private func serve(_ service: UUID128, over connection: RecordSocket) {
     adopt(.server(mode: .peripheralServer, service: service, limits: limits), .peripheralServer, connection, from: nil)
   }
 
@@ -128,7 +129,7 @@ final class HolderRadio {
     }
   }
 
-  private func adopt(_ gatt: GATTLink, _ mode: MdocMode, _ connection: AirConnection, from address: AirAddress?) {
+  private func adopt(_ gatt: GATTLink, _ mode: MdocMode, _ connection: RecordSocket, from address: AirAddress?) {
     let link = HolderLink(
       gatt, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart),
       ignoresEnd: quirks.contains(.lingering))

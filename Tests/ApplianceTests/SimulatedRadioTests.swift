@@ -1,6 +1,7 @@
 import Bluetooth
 import Foundation
 import Kernel
+import Links
 import ReaderCore
 import SimulatedAir
 import Testing
@@ -30,11 +31,11 @@ struct SimulatedRadioTests {
   func retries(failures: Int) throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var connections = 0
-    var links: [AirLink] = []
+    var links: [MessageLink] = []
     let advertisement = try Advertisement(of: uuid, in: folder, on: loop) { connection in
       connections += 1
       guard connections > failures else { return connection.close() }
-      let link = AirLink(
+      let link = MessageLink(
         connection, engine: .server(mode: .peripheralServer, service: uuid, limits: limits), on: loop)
       try? link.start { _ in }
       links.append(link)
@@ -80,8 +81,8 @@ struct SimulatedRadioTests {
     }
     radio?.open(RadioPlan(advertise: uuid, ident: ident, discover: nil))
     var strangerIsGone = false
-    var stranger: AirConnection?
-    var wallet: AirLink?
+    var stranger: RecordSocket?
+    var wallet: MessageLink?
     var discovery: Discovery?
     discovery = try Discovery(of: uuid, in: folder, on: loop) { event in
       guard case .connected(let address, let connection) = event else { return }
@@ -92,7 +93,7 @@ struct SimulatedRadioTests {
         for pdu in [[0x02, 0x05, 0x02], [0x52, 0x0c, 0, 0, 9]] as [[UInt8]] { _ = connection.send(pdu) }
         discovery?.connectAgain(to: address)
       } else {
-        let link = AirLink(
+        let link = MessageLink(
           connection, engine: .client(mode: .centralClient, service: uuid, ident: ident, limits: limits), on: loop)
         try? link.start { if case .started = $0 { link.send([1, 2]) } }
         wallet = link

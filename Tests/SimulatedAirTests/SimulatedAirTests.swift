@@ -2,6 +2,7 @@ import Bluetooth
 import CLinux
 import Foundation
 import Kernel
+import Links
 import TestSupport
 import Testing
 
@@ -36,20 +37,20 @@ private final class Air {
 
 /// What came over one link.
 private final class Log {
-  var events: [AirConnection.Event] = []
+  var events: [RecordSocket.Event] = []
   var records: [[UInt8]] { events.compactMap { if case .received(let record) = $0 { record } else { nil } } }
-  var close: AirConnection.CloseReason? {
+  var close: RecordSocket.CloseReason? {
     if case .closed(let reason)? = events.last { reason } else { nil }
   }
 
-  init(_ connection: AirConnection) throws { try connection.start { [weak self] in self?.events.append($0) } }
+  init(_ connection: RecordSocket) throws { try connection.start { [weak self] in self?.events.append($0) } }
 }
 
-@Suite struct AirConnectionTests {
+@Suite struct RecordSocketTests {
   @Test("records arrive whole and in order, from 1 byte to 517")
   func records() throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     let log = try Log(b)
     let sent = [[1], [2, 3], [UInt8](repeating: 4, count: 517)]
     for record in sent { #expect(a.send(record)) }
@@ -63,7 +64,7 @@ private final class Log {
   @Test("a record of more than 517 bytes is a violation that ends the link")
   func tooLong() throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     let log = try Log(b)
     let other = try Log(a)
     #expect(a.send([7]))
@@ -79,7 +80,7 @@ private final class Log {
   @Test("a full link says so, becomes writable again, and loses nothing")
   func flowControl() throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     var next: UInt32 = 0
     let total: UInt32 = 5000
     var refusals = 0
@@ -113,7 +114,7 @@ private final class Log {
   @Test("a link that is full before it was started is said to be writable once started")
   func fullBeforeStart() throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     while a.send([UInt8](repeating: 0, count: 500)) {}
     let log = try Log(a)
     let other = try Log(b)
@@ -126,7 +127,7 @@ private final class Log {
     arguments: [true, false])
   func closeAfterRecords(sendsFirst: Bool) throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     for index in 0..<150 { #expect(a.send([UInt8(index)])) }
     #expect(b.send([1]))  // a never reads it: its close is a reset for b
     a.close()
@@ -144,7 +145,7 @@ private final class Log {
   @Test("a handler that closes gets nothing more")
   func closeInHandler() throws {
     let air = try Air()
-    let (a, b) = try AirConnection.pair(on: air.loop)
+    let (a, b) = try RecordSocket.pair(on: air.loop)
     var count = 0
     for _ in 0..<10 { #expect(a.send([1])) }
     try b.start { _ in
@@ -160,7 +161,7 @@ private final class Log {
   func dropped() throws {
     let air = try Air()
     let before = air.loop.watchCount
-    let (a, _) = try AirConnection.pair(on: air.loop)
+    let (a, _) = try RecordSocket.pair(on: air.loop)
     let log = try Log(a)
     try air.turn { log.close == .byPeer }
     #expect(air.loop.watchCount == before)
@@ -171,8 +172,8 @@ private final class Log {
   @Test("an advertisement is found by its service, before and after the search began, and records pass both ways")
   func found() throws {
     let air = try Air()
-    var accepted: [AirConnection] = []
-    var found: [AirAddress: AirConnection] = [:]
+    var accepted: [RecordSocket] = []
+    var found: [AirAddress: RecordSocket] = [:]
     let first = try Advertisement(of: service, in: air.folder, on: air.loop) { accepted.append($0) }
     let other = try Advertisement(of: UUID128(service.bytes.reversed())!, in: air.folder, on: air.loop) { _ in
       Issue.record("another service was connected to")
@@ -222,7 +223,7 @@ private final class Log {
       try AtomicFile.write([], to: air.folder + "/" + name)
     }
     var log: [String] = []
-    var link: AirConnection?
+    var link: RecordSocket?
     let discovery = try Discovery(of: service, in: air.folder, on: air.loop) { event in
       switch event {
       case .connected(let address, let connection):
@@ -258,7 +259,7 @@ private final class Log {
   @Test("one who binds the name first and listens a moment later is found all the same")
   func slowListener() throws {
     let air = try Air()
-    var links: [AirConnection] = []
+    var links: [RecordSocket] = []
     let discovery = try Discovery(of: service, in: air.folder, on: air.loop) { event in
       if case .connected(_, let connection) = event { links.append(connection) } else { Issue.record("\(event)") }
     }
@@ -277,7 +278,7 @@ private final class Log {
     let path = "\(air.folder)/\(serviceName).\(try #require(advertisement).address)"
     let client = Descriptor(owning: linux_seqpacket_socket())
     #expect(linux_unix_connect(client.raw, path) == 0)
-    let connection = AirConnection(client, on: air.loop)
+    let connection = RecordSocket(client, bufferSize: 1 << 20, on: air.loop)
     #expect(connection.send([1]))
     let log = try Log(connection)
     advertisement?.stop()
@@ -291,17 +292,17 @@ private final class Log {
   @Test("a hundred links to one advertisement each get their own answers")
   func many() throws {
     let air = try Air()
-    var servers: [AirConnection] = []
+    var servers: [RecordSocket] = []
     let advertisement = try Advertisement(of: service, in: air.folder, on: air.loop) { connection in
       servers.append(connection)
       try? connection.start { [unowned connection] event in
         if case .received(let record) = event { #expect(connection.send(record.map { $0 ^ 0xff })) }
       }
     }
-    var clients: [(Discovery, AirConnection, Log)] = []
+    var clients: [(Discovery, RecordSocket, Log)] = []
     var searching: [Discovery] = []
     for index in 0..<100 {
-      var link: AirConnection?
+      var link: RecordSocket?
       searching.append(
         try Discovery(of: service, in: air.folder, on: air.loop) { event in
           if case .connected(_, let connection) = event { link = connection }

@@ -4,6 +4,7 @@ import Commands
 import Crypto
 import Foundation
 import Kernel
+import Links
 import Mdoc
 import MdocSession
 import SimulatedAir
@@ -47,7 +48,7 @@ final class TestReader {
   private var result: Result
   private var advertisement: Advertisement?
   private var discovery: Discovery?
-  private var links: [ObjectIdentifier: AirLink] = [:]
+  private var links: [ObjectIdentifier: MessageLink] = [:]
   private var active: ObjectIdentifier?
   private var endedAt: ContinuousClock.Instant?
   private var timers: [EventLoop.Timer] = []
@@ -98,14 +99,14 @@ final class TestReader {
     return result
   }
 
-  private func adopt(_ connection: AirConnection, _ engine: GATTLink, _ mode: MdocMode) {
+  private func adopt(_ connection: RecordSocket, _ engine: GATTLink, _ mode: MdocMode) {
     let id = ObjectIdentifier(connection)
-    let link = AirLink(connection, engine: engine, on: loop)
+    let link = MessageLink(connection, engine: engine, on: loop)
     links[id] = link
     try? link.start { [weak self] in self?.take($0, id, mode) }
   }
 
-  private func take(_ event: AirLink.Event, _ id: ObjectIdentifier, _ mode: MdocMode) {
+  private func take(_ event: MessageLink.Event, _ id: ObjectIdentifier, _ mode: MdocMode) {
     switch event {
     case .started(let start):
       guard active == nil else { return }

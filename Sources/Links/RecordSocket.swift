@@ -2,11 +2,11 @@ internal import CLinux
 import Glibc
 import Kernel
 
-/// One simulated link: a connected socket whose records are ATT PDUs.
+/// One link: a connected socket whose records are PDUs, on the simulated air (AF_UNIX) or on the real one (L2CAP).
 ///
 /// It belongs to the thread of its loop. Nothing is read before `start`. When the link has closed, for whatever
 /// reason, `closed` has been the last event and the descriptor is gone.
-package final class AirConnection {
+package final class RecordSocket {
   /// The largest record: an attribute value of 512 bytes with an ATT header of at most 5.
   package static let maximumRecord = 517
 
@@ -37,14 +37,24 @@ package final class AirConnection {
   private var watch: EventLoop.Watch?
   private var handler: ((Event) -> Void)?
   private var isWaitingToWrite = false
+  private let maximumRecord: Int
+  private var failure: SystemError?
 
   /// Takes over a connected, non-blocking socket of records.
-  package init(_ socket: consuming Descriptor, on loop: EventLoop) {
+  ///
+  /// - Parameters:
+  ///   - maximumRecord: a peer that sends a longer one loses the link.
+  ///   - bufferSize: bytes that the kernel keeps in each direction; nil where that has been set already.
+  package init(
+    _ socket: consuming Descriptor, maximumRecord: Int = RecordSocket.maximumRecord, bufferSize: CInt? = nil,
+    on loop: EventLoop
+  ) {
     raw = socket.raw
     descriptor = consume socket
+    self.maximumRecord = maximumRecord
     self.loop = loop
+    guard var size = bufferSize else { return }
     // As much as the system allows an ordinary process; in a UNIX socket the sender's buffer counts.
-    var size: CInt = 1 << 20
     for option in [SO_RCVBUF, SO_SNDBUF] {
       _ = setsockopt(raw, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<CInt>.size))
     }
@@ -53,11 +63,12 @@ package final class AirConnection {
   deinit { close() }
 
   /// Two ends of one link, for tests and for both roles in one process.
-  package static func pair(on loop: EventLoop) throws(SystemError) -> (AirConnection, AirConnection) {
+  package static func pair(on loop: EventLoop) throws(SystemError) -> (RecordSocket, RecordSocket) {
     var raw: [CInt] = [-1, -1]
     _ = try check("socketpair") { linux_seqpacket_pair(&raw) }
     return (
-      AirConnection(Descriptor(owning: raw[0]), on: loop), AirConnection(Descriptor(owning: raw[1]), on: loop)
+      RecordSocket(Descriptor(owning: raw[0]), bufferSize: 1 << 20, on: loop),
+      RecordSocket(Descriptor(owning: raw[1]), bufferSize: 1 << 20, on: loop)
     )
   }
 
@@ -121,24 +132,27 @@ package final class AirConnection {
   }
 
   private func readRecords() {
-    for _ in 0..<AirConnection.recordsPerTurn {
+    for _ in 0..<RecordSocket.recordsPerTurn {
       guard isOpen else { return }
       var length = 0
-      let record = [UInt8](unsafeUninitializedCapacity: AirConnection.maximumRecord) { buffer, count in
+      let record = [UInt8](unsafeUninitializedCapacity: maximumRecord) { buffer, count in
         // The array's own storage; the true length may be larger than what was put there.
         length = linux_receive_record(raw, buffer.baseAddress, buffer.count)
         count = max(0, min(length, buffer.count))
       }
       switch length {
-      case 0: return end(.byPeer)
+      case 0: return end(failure.map { .failed($0) } ?? .byPeer)
       case ..<0:
         switch errno {
-        // The peer closed without having read all of ours. What it sent before is still to be read.
-        case EINTR, ECONNRESET: continue
         case EAGAIN: return
-        default: return end(.failed(.last("recv", "simulated link")))
+        // The peer closed without having read all of ours.
+        case EINTR, ECONNRESET: continue
+        default:
+          // An error is reported once, before the records that came earlier: those are still to be read.
+          guard failure == nil else { return end(.failed(.last("recv", "link"))) }
+          failure = .last("recv", "link")
         }
-      case ...AirConnection.maximumRecord: handler?(.received(record))
+      case ...maximumRecord: handler?(.received(record))
       default: return end(.recordTooLong(length))
       }
     }

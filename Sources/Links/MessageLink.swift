@@ -1,10 +1,10 @@
 import Bluetooth
 import Kernel
 
-/// A simulated connection that carries messages: a socket of PDUs, the GATT engine, and the engine's deadline.
+/// A connection that carries messages: a socket of PDUs, the engine that speaks on it, and the engine's deadline.
 ///
 /// It belongs to the thread of its loop. After `finished` nothing more comes, and the socket is closed.
-package final class AirLink {
+package final class MessageLink {
   /// What happens on the link.
   package enum Event: Equatable, Sendable {
     case started(GATTLink.Start)
@@ -31,9 +31,9 @@ package final class AirLink {
     case outgoing
   }
 
-  private let connection: AirConnection
+  private let connection: RecordSocket
   private let passage: (Direction, [UInt8]) -> Passage
-  private var engine: GATTLink
+  private var engine: any LinkEngine
   private var timer: EventLoop.Timer?
   private var handler: ((Event) -> Void)?
   private var refused: [UInt8]?
@@ -41,11 +41,11 @@ package final class AirLink {
 
   /// Takes over a connection for an engine that is not connected yet. Nothing happens before `start`.
   ///
-  /// The engine's limits should have no `linger`: closing this socket delivers what was sent.
+  /// On the simulated air the engine's limits should have no `linger`: closing that socket delivers what was sent.
   ///
   /// - Parameter passage: decides about each PDU; for a counterpart that misbehaves on purpose.
   package init(
-    _ connection: AirConnection, engine: GATTLink, on loop: EventLoop,
+    _ connection: RecordSocket, engine: any LinkEngine, on loop: EventLoop,
     passage: @escaping (Direction, [UInt8]) -> Passage = { _, _ in .passes }
   ) {
     self.connection = connection
@@ -79,7 +79,7 @@ package final class AirLink {
     connection.close()
   }
 
-  private func handle(_ event: AirConnection.Event) {
+  private func handle(_ event: RecordSocket.Event) {
     switch event {
     case .received(let record):
       switch passage(.incoming, record) {

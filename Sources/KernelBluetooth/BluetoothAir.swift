@@ -1,0 +1,358 @@
+import Bluetooth
+import Glibc
+import Kernel
+import Links
+
+/// The air as one adapter reaches it: advertises, discovers and connects for one transaction after the other.
+///
+/// Both at once where the adapter can, in turns where it cannot. It scans or connects, never both: some controllers
+/// fail when asked for that. It belongs to the thread of its loop.
+package final class BluetoothAir {
+  package enum Event {
+    /// The adapter can be used.
+    case ready(AdapterFacts)
+    /// It cannot. It is tried again until `ready`; links that were open are lost by themselves.
+    case failed(AdapterProblem)
+    /// A device connected to what we advertise.
+    case accepted(RecordSocket, BluetoothAddress)
+    /// We connected to a device that advertises what we look for.
+    case connected(RecordSocket, BluetoothAddress)
+    /// A device was heard, and no connection came about.
+    case connectFailed(BluetoothAddress, SystemError)
+  }
+
+  private enum Turn {
+    case both
+    case advertising
+    case scanning
+  }
+
+  /// What becomes of a device that was heard.
+  private enum Acquaintance {
+    /// Connecting, connected, or given up.
+    case taken
+    /// So many attempts have failed; the next advertisement starts another.
+    case failed(Int)
+  }
+
+  private static let attempts = 3
+  /// A link that was closed is kept by the kernel for 2 s; the phone should know sooner, once all is delivered.
+  private static let farewell = Duration.milliseconds(200)
+  /// How long a fresh link has the radio to itself.
+  private static let quiet = Duration.milliseconds(700)
+  /// Where both modes are offered, how long the wallet may connect to us before we connect to it. Otherwise each would
+  /// stop advertising to connect to the other, and neither be found.
+  private static let courtesy = Duration.milliseconds(250)
+  /// Where both modes are offered, one attempt to connect: meanwhile the kernel does not advertise.
+  private static let shortLimit = Duration.milliseconds(1500)
+
+  private let loop: EventLoop
+  private let handler: (Event) -> Void
+  private var adapter: Adapter?
+  private let settings: AdapterSettings
+  private var advertised: UUID128?
+  private var wanted: UUID128?
+  private var turn = Turn.both
+  private var isActiveScan = true
+  private var isScanning = false
+  /// As far as we know: a connection ends it.
+  private var isAdvertising = false
+  /// Somebody has connected under this plan.
+  private var hasAccepted = false
+  private var quietUntil = ContinuousClock.now
+  /// Grows with each change of plan: an answer to an earlier one is not acted upon.
+  private var plan: UInt64 = 0
+  private var acquaintances: [BluetoothAddress: Acquaintance] = [:]
+  private var failures: [BluetoothAddress: Int] = [:]
+  private var listener: L2CAPListener?
+  private var connector: L2CAPConnector?
+  private var turnTimer: EventLoop.Timer?
+  private var resumeTimer: EventLoop.Timer?
+  private var farewells: [BluetoothAddress: EventLoop.Timer] = [:]
+
+  package init(_ settings: AdapterSettings, on loop: EventLoop, handler: @escaping (Event) -> Void) {
+    self.loop = loop
+    self.settings = settings
+    self.handler = handler
+    adapter = Adapter(settings, on: loop) { [weak self] in self?.handle($0) }
+    turnTimer = loop.timer("radio turn") { [weak self] in self?.takeTurns() }
+    resumeTimer = loop.timer("radio resume") { [weak self] in self?.resume() }
+  }
+
+  /// Makes the adapter ready; `ready` or `failed` follows.
+  package func start() { adapter?.start() }
+
+  /// Ends everything.
+  package func stop() {
+    close()
+    adapter?.stop()
+  }
+
+  /// What is known of the adapter while it can be used.
+  package var facts: AdapterFacts? { adapter?.facts }
+
+  /// Is reachable under one service and looks for another, until `close`.
+  package func open(advertise: UUID128?, discover: UUID128?) {
+    close()
+    advertised = advertise
+    wanted = discover
+    begin()
+  }
+
+  /// Stops advertising, discovering and connecting. Links that were handed on stay.
+  package func close() {
+    plan += 1
+    turnTimer?.cancel()
+    resumeTimer?.cancel()
+    connector?.cancel()
+    connector = nil
+    listener?.stop()
+    listener = nil
+    acquaintances = [:]
+    let wasAdvertising = advertised != nil
+    advertised = nil
+    wanted = nil
+    isAdvertising = false
+    hasAccepted = false
+    quietUntil = .now
+    guard facts != nil else { return }
+    stopScanning()
+    if wasAdvertising { adapter?.send(.removeAdvertising(instance: 1)) { _ in } }
+  }
+
+  /// This device's link came to nothing: connect again when it is heard again, three times at most.
+  package func retry(_ address: BluetoothAddress) {
+    guard wanted != nil, case .taken? = acquaintances[address] else { return }
+    countFailure(of: address)
+    resume(after: .zero)
+  }
+
+  private func countFailure(of address: BluetoothAddress) {
+    failures[address, default: 0] += 1
+    acquaintances[address] = .failed(failures[address, default: 1])
+  }
+
+  /// A link was closed on our side: the device is told so soon, and the radio is free again.
+  package func release(_ address: BluetoothAddress, after delay: Duration = BluetoothAir.farewell) {
+    let timer = loop.timer("farewell") { [weak self] in
+      guard let self else { return }
+      farewells[address] = nil
+      adapter?.send(.disconnect(address)) { _ in }
+    }
+    farewells[address]?.cancel()
+    farewells[address] = timer
+    timer.set(after: delay)
+  }
+
+  // MARK: The plan
+
+  private func begin() {
+    failures = [:]
+    guard let facts, advertised != nil || wanted != nil else { return }
+    let plan = plan
+    isActiveScan = !facts.states.contains(.advertisingAndPassiveScan) || facts.states.contains(.advertisingAndActiveScan)
+    let isAlternating = advertised != nil && wanted != nil && !facts.doesBothModes
+    turn = isAlternating ? .advertising : .both
+    isAdvertising = false
+    if advertised != nil, wanted != nil { quietUntil = .now + BluetoothAir.courtesy }
+    if isAlternating { turnTimer?.set(after: settings.turn) }
+    if advertised != nil {
+      do throws(SystemError) {
+        let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
+        listener = try L2CAPListener(.att, options, on: loop) { [weak self] socket, address in
+          self?.accepted(socket, address)
+        }
+      } catch {
+        adapter?.fail(.system(error))
+        return
+      }
+    }
+    adapter?.renewAddress { [weak self] result in
+      guard let self, self.plan == plan else { return }
+      // Refused while something is going on still: then the address stays for this once.
+      if case .failure(let failure) = result, !failure.isRefusal { return report(failure) }
+      startTurn()
+    }
+  }
+
+  /// With several adapters, sockets are bound to ours.
+  private var ownAddress: BluetoothAddress? {
+    guard let facts, facts.present.count > 1, facts.information.address.value != 0 else { return nil }
+    return facts.information.address
+  }
+
+  private func startTurn() {
+    let plan = plan
+    guard let service = advertised, turn != .scanning, !isAdvertising else { return startScanning() }
+    isAdvertising = true
+    adapter?.advertise(service) { [weak self] result in
+      guard let self, self.plan == plan else { return }
+      switch result {
+      case .success: startScanning()
+      // Not beside a connection, as it seems: when that is over.
+      case .failure(let failure) where failure.isRefusal && hasAccepted:
+        isAdvertising = false
+        startScanning()
+      case .failure(let failure): report(failure)
+      }
+    }
+  }
+
+  private func startScanning() {
+    guard wanted != nil, turn != .advertising, connector == nil, !isScanning else { return }
+    let plan = plan
+    isScanning = true
+    adapter?.scan(true, isActive: isActiveScan) { [weak self] result in
+      guard let self, self.plan == plan else { return }
+      guard case .failure(let failure) = result else { return }
+      isScanning = false
+      // Not while it advertises, then: in turns.
+      if failure.isRefusal, turn == .both, advertised != nil {
+        turn = .advertising
+        turnTimer?.set(after: settings.turn)
+      } else if failure.isRefusal {
+        // Scanning already, as it seems, or busy: looked at again.
+        resume(after: .milliseconds(500))
+      } else {
+        report(failure)
+      }
+    }
+  }
+
+  private func stopScanning(completion: @escaping () -> Void = {}) {
+    guard isScanning else { return completion() }
+    isScanning = false
+    adapter?.scan(false) { _ in completion() }
+  }
+
+  /// One mode leaves the radio to the other.
+  private func takeTurns() {
+    guard advertised != nil, wanted != nil, turn != .both else { return }
+    turnTimer?.set(after: settings.turn)
+    // A connection that is being made is not broken off for this.
+    guard connector == nil else { return }
+    let plan = plan
+    if turn == .advertising {
+      turn = .scanning
+      isAdvertising = false
+      adapter?.send(.removeAdvertising(instance: 1)) { [weak self] _ in
+        guard let self, self.plan == plan else { return }
+        startScanning()
+      }
+    } else {
+      turn = .advertising
+      stopScanning { [weak self] in
+        guard let self, self.plan == plan else { return }
+        startTurn()
+      }
+    }
+  }
+
+  /// Goes on with what a connection interrupted; a fresh link has the radio to itself for a while.
+  private func resume(after delay: Duration) {
+    guard advertised != nil || wanted != nil else { return }
+    resumeTimer?.set(at: max(.now + delay, quietUntil))
+  }
+
+  private func resume() { if facts != nil, connector == nil { startTurn() } }
+
+  private func report(_ failure: CommandFailure) {
+    guard let adapter else { return }
+    adapter.fail(adapter.problem(failure))
+  }
+
+  // MARK: What happens
+
+  private func handle(_ event: Adapter.Event) {
+    switch event {
+    case .ready(let facts):
+      isScanning = false
+      let before = plan
+      handler(.ready(facts))
+      // A transaction that waited for the adapter, unless it has just been opened.
+      if plan == before { begin() }
+    case .failed(let problem):
+      plan += 1
+      isScanning = false
+      turnTimer?.cancel()
+      resumeTimer?.cancel()
+      connector?.cancel()
+      connector = nil
+      listener?.stop()
+      listener = nil
+      handler(.failed(problem))
+    case .heard(let advertisements): hear(advertisements)
+    case .disconnected:
+      // The controller stopped advertising for that connection, and the kernel may have stopped the scan.
+      isAdvertising = false
+      resume(after: .milliseconds(50))
+    case .scanDisturbed:
+      guard wanted != nil, connector == nil else { return }
+      isScanning = false
+      resume(after: .milliseconds(50))
+    }
+  }
+
+  private func hear(_ advertisements: [HCIEvent.Advertisement]) {
+    guard let wanted, connector == nil, ContinuousClock.now >= quietUntil else { return }
+    for advertisement in advertisements where advertisement.isConnectable && advertisement.data.offers(wanted) {
+      switch acquaintances[advertisement.address] {
+      case .taken?: continue
+      case .failed(let count)? where count >= BluetoothAir.attempts: continue
+      case .failed?, nil: return connect(to: advertisement.address)
+      }
+    }
+  }
+
+  private func connect(to address: BluetoothAddress) {
+    let plan = plan
+    let limit = advertised == nil ? settings.connectLimit : min(settings.connectLimit, BluetoothAir.shortLimit)
+    acquaintances[address] = .taken
+    farewells[address]?.cancel()
+    stopScanning { [weak self] in
+      guard let self, self.plan == plan else { return }
+      let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
+      do throws(SystemError) {
+        connector = try L2CAPConnector(to: address, options, limit: limit, on: loop) {
+          [weak self] result in
+          self?.connected(address, result)
+        }
+      } catch {
+        connected(address, .failure(error))
+      }
+    }
+  }
+
+  private func connected(_ address: BluetoothAddress, _ result: Result<RecordSocket, SystemError>) {
+    connector = nil
+    switch result {
+    case .success(let socket):
+      // The set-up goes first; then others are looked for too, since this one may have nothing to say.
+      keepQuiet()
+      handler(.connected(socket, address))
+    case .failure(let error):
+      countFailure(of: address)
+      resume(after: .milliseconds(100))
+      handler(.connectFailed(address, error))
+    }
+  }
+
+  private func accepted(_ socket: RecordSocket, _ address: BluetoothAddress) {
+    farewells[address]?.cancel()
+    // The controller has stopped advertising; others get their chance when this one has had its own.
+    isAdvertising = false
+    hasAccepted = true
+    keepQuiet()
+    handler(.accepted(socket, address))
+  }
+
+  private func keepQuiet() {
+    quietUntil = .now + BluetoothAir.quiet
+    resume(after: .zero)
+  }
+}
+
+extension CommandFailure {
+  /// The adapter lives, and does not want this now.
+  var isRefusal: Bool { if case .refused = self { true } else { false } }
+}

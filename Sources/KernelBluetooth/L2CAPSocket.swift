@@ -1,0 +1,152 @@
+import Bluetooth
+internal import CBluetooth
+internal import CLinux
+import Glibc
+import Kernel
+import Links
+
+/// Where on a device a connection goes.
+package enum L2CAPChannel: Hashable, Sendable {
+  /// The fixed channel of ATT.
+  case att
+  /// An LE credit-based channel.
+  case psm(UInt16)
+
+  fileprivate var psm: UInt16 { if case .psm(let psm) = self { psm } else { 0 } }
+  fileprivate var fixed: UInt16 { self == .att ? 4 : 0 }
+}
+
+/// What both ends of a connection need.
+struct L2CAPOptions {
+  /// The adapter; nil for whichever there is.
+  var adapter: BluetoothAddress?
+  /// Bytes that the kernel keeps until we read.
+  var receiveBuffer: CInt
+
+  /// A new socket, bound on our side. No pairing is ever asked for.
+  fileprivate func socket(for channel: L2CAPChannel, listening: Bool) throws(SystemError) -> Descriptor {
+    let socket = Descriptor(owning: try check("socket", "L2CAP") { bluetooth_l2cap_socket() })
+    let raw = socket.raw
+    let own = adapter?.wire ?? [UInt8](repeating: 0, count: 6)
+    _ = try check("setsockopt", "BT_SECURITY") { bluetooth_set_low_security(raw) }
+    _ = try check("bind", "L2CAP") {
+      bluetooth_l2cap_bind(raw, own, listening ? channel.psm : 0, channel.fixed)
+    }
+    setReceiveBuffer(raw)
+    return socket
+  }
+
+  /// Before the link is up, so that nothing is dropped from the start; the kernel does not hand it on to accepted ones.
+  fileprivate func setReceiveBuffer(_ raw: CInt) { _ = bluetooth_set_receive_buffer(raw, receiveBuffer) }
+}
+
+/// Takes connections on the fixed channel of ATT.
+final class L2CAPListener {
+  private let loop: EventLoop
+  private let options: L2CAPOptions
+  private let socket: Descriptor
+  private let handler: (RecordSocket, BluetoothAddress) -> Void
+  private var watch: EventLoop.Watch?
+
+  /// Listens until `stop`; each connection is handed to `handler`, which starts and keeps it.
+  init(
+    _ channel: L2CAPChannel, _ options: L2CAPOptions, on loop: EventLoop,
+    handler: @escaping (RecordSocket, BluetoothAddress) -> Void
+  ) throws(SystemError) {
+    self.loop = loop
+    self.options = options
+    self.handler = handler
+    socket = try options.socket(for: channel, listening: true)
+    let raw = socket.raw
+    _ = try check("listen", "L2CAP") { listen(raw, 8) }
+    watch = try loop.watch(socket, for: .read) { [weak self] _ in self?.accept() }
+  }
+
+  deinit { stop() }
+
+  func stop() {
+    if let watch { loop.remove(watch) }
+    watch = nil
+    _ = shutdown(socket.raw, CInt(SHUT_RDWR))
+  }
+
+  private func accept() {
+    while watch != nil {
+      var address = [UInt8](repeating: 0, count: 6)
+      var type: UInt8 = 0
+      let raw = bluetooth_l2cap_accept(socket.raw, &address, &type)
+      guard raw >= 0 else {
+        // EAGAIN, or a connection that went before it was taken; the next one is reported again.
+        if errno == EINTR || errno == ECONNABORTED { continue }
+        return
+      }
+      let connected = Descriptor(owning: raw)
+      options.setReceiveBuffer(raw)
+      guard let kind = BluetoothAddress.Kind(rawValue: type), let peer = BluetoothAddress(wire: address, kind: kind)
+      else { continue }
+      handler(RecordSocket(connected, on: loop), peer)
+    }
+  }
+}
+
+/// One attempt to connect to a device. It completes once, unless it is cancelled before.
+final class L2CAPConnector {
+  private let loop: EventLoop
+  private var descriptor: Descriptor?
+  private var watch: EventLoop.Watch?
+  private var timer: EventLoop.Timer?
+  private var completion: ((Result<RecordSocket, SystemError>) -> Void)?
+
+  init(
+    to address: BluetoothAddress, channel: L2CAPChannel = .att, _ options: L2CAPOptions, limit: Duration,
+    on loop: EventLoop, completion: @escaping (Result<RecordSocket, SystemError>) -> Void
+  ) throws(SystemError) {
+    self.loop = loop
+    let socket = try options.socket(for: channel, listening: false)
+    let raw = socket.raw
+    // The call goes on in the background; the socket becomes writable, or fails.
+    if bluetooth_l2cap_connect(raw, address.wire, address.kind.rawValue, channel.psm, channel.fixed) != 0,
+      errno != EINPROGRESS, errno != EAGAIN
+    {
+      throw .last("connect", address.description)
+    }
+    watch = try loop.watch(raw: raw, for: .write) { [weak self] _ in self?.ready(address) }
+    descriptor = consume socket
+    self.completion = completion
+    timer = loop.timer("connect") { [weak self] in
+      self?.finish(.failure(SystemError("connect", code: ETIMEDOUT, subject: address.description)))
+    }
+    timer?.set(after: limit)
+  }
+
+  deinit { cancel() }
+
+  /// Gives up; the kernel cancels what the controller is doing for it.
+  func cancel() {
+    completion = nil
+    stopWaiting()
+    descriptor = nil
+  }
+
+  private func stopWaiting() {
+    if let watch { loop.remove(watch) }
+    watch = nil
+    timer?.cancel()
+  }
+
+  private func ready(_ address: BluetoothAddress) {
+    guard let raw = descriptor?.raw else { return }
+    var code: CInt = 0
+    _ = linux_socket_error(raw, &code)
+    guard code == 0 else { return finish(.failure(SystemError("connect", code: code, subject: address.description))) }
+    stopWaiting()
+    guard let socket = descriptor.take() else { return }
+    finish(.success(RecordSocket(socket, on: loop)))
+  }
+
+  private func finish(_ result: Result<RecordSocket, SystemError>) {
+    let completion = self.completion
+    cancel()
+    completion?(result)
+  }
+}
