@@ -44,6 +44,7 @@ let package = Package(
       path: "Sources/CTOML",
       cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
       linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
+    .target(name: "CV4L2", path: "Sources/CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
 
     // Bytes, time, codecs, cryptography
     core("Bytes"),
@@ -73,6 +74,7 @@ let package = Package(
     edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
+    edge("Camera", ["Kernel", "Pictures", "CV4L2"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
@@ -96,8 +98,8 @@ let package = Package(
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
+        "Appliance", "Camera", "Commands", "JSON", "Kernel", "Pictures", "QRScan", "TrustStore", "Bytes", "CivilTime",
+        "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
@@ -134,6 +136,7 @@ let package = Package(
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
+    tests("Camera", ["Kernel", "Pictures"]),
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
