@@ -136,7 +136,7 @@ let package = Package(
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
-    tests("Camera", ["Kernel", "Pictures"]),
+    tests("Camera", ["CLinux", "Kernel", "Pictures"]),
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),

@@ -133,7 +133,7 @@ struct CameraRecovery {
     // The first is told at once, those after it once in a minute.
     if notedBad.map({ now - $0.at >= .seconds(60) }) ?? true {
       let count = badPictures - (notedBad?.count ?? 0)
-      outputs.append(.note("\(count) bad \(count == 1 ? "picture" : "pictures") dropped, the last one \(bad)"))
+      outputs.append(.note("\(count) bad \(count == 1 ? "picture" : "pictures") dropped; the last one: \(bad)"))
       notedBad = (badPictures, now)
     }
     guard badInARow >= settings.badPicturesInARow else { return outputs }

@@ -152,7 +152,7 @@ final class CameraWorker {
   }
 
   private static func decode(_ picture: EncodedPicture, _ decoder: inout JPEGConverter?) -> Outcome {
-    if decoder == nil { decoder = JPEGConverter() }
+    if decoder == nil { decoder = try? JPEGConverter() }
     do throws(PictureFault) {
       switch decoder {
       case .some(let decoder): return .decoded(try decoder.luma(picture.bytes, size: picture.size), picture)

@@ -1,13 +1,14 @@
 internal import CV4L2
+import Glibc
+import Kernel
 import Pictures
 
 /// libv4l's decoder for the pictures of motion JPEG, which may lack the Huffman tables. One thread uses it.
 struct JPEGConverter: ~Copyable {
   private let pointer: OpaquePointer
 
-  /// nil without memory.
-  init?() {
-    guard let pointer = cv4l2_converter_create() else { return nil }
+  init() throws(SystemError) {
+    guard let pointer = cv4l2_converter_create() else { throw SystemError("v4lconvert_create", code: ENOMEM) }
     self.pointer = pointer
   }
 

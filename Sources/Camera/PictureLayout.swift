@@ -29,8 +29,19 @@ package enum PictureFault: Error, Equatable, Sendable {
   case undecodable
 }
 
+extension PictureFault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .marked: "marked as damaged"
+    case .short(let count, let needed): "too short (\(count) of \(needed) bytes)"
+    case .inputOutput: "an I/O error"
+    case .undecodable: "no proper JPEG"
+    }
+  }
+}
+
 /// Why a granted format cannot be used.
-package enum LayoutFault: Error, Equatable, Sendable {
+enum LayoutFault: Error, Equatable, Sendable {
   case unusableFormat(PixelFormat)
   case unusableSize(PixelSize)
   /// Rows longer than the distance between them.
@@ -39,15 +50,26 @@ package enum LayoutFault: Error, Equatable, Sendable {
   case smallBuffers(Int, needed: Int)
 }
 
+extension LayoutFault: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .unusableFormat(let format): "got \(format)"
+    case .unusableSize(let size): "got \(size) pixels"
+    case .overlappingRows(let bytes, let needed): "got rows of \(bytes) bytes, too short for \(needed)"
+    case .smallBuffers(let bytes, let needed): "got buffers of \(bytes) bytes, too small for \(needed)"
+    }
+  }
+}
+
 /// How to find the luma in a buffer. All arithmetic of sizes is here, checked once for each opening.
-package struct PictureLayout: Equatable, Sendable {
-  package let granted: GrantedFormat
+struct PictureLayout: Equatable, Sendable {
+  let granted: GrantedFormat
   /// Bytes from one row to the next; 0 for compressed pictures.
   let stride: Int
   /// The least number of bytes from which the luma can be taken; 1 for compressed pictures.
-  package let bytesNeeded: Int
+  let bytesNeeded: Int
 
-  package init(_ granted: GrantedFormat) throws(LayoutFault) {
+  init(_ granted: GrantedFormat) throws(LayoutFault) {
     let size = granted.size
     do throws(PictureError) {
       try LumaImage.checkSize(size.width, size.height)

@@ -67,7 +67,9 @@ package struct PixelFormat: Hashable, Sendable {
   private static let bayer: Set<PixelFormat> = {
     let loose = ["BA81", "GBRG", "GRBG", "RGGB", "BYR2", "GB16", "GR16", "RG16"]
     let orders = ["BG", "GB", "BA", "RG"].flatMap { order in ["10", "12", "14"].map { order + $0 } }
-    let packed = ["BA", "GA", "gA", "RA", "BC", "GC", "gC", "RC", "BE", "GE", "gE", "RE"].map { "p\($0)\($0.last ?? "A")" }
+    let packed = ["BA", "GA", "gA", "RA", "BC", "GC", "gC", "RC", "BE", "GE", "gE", "RE"].map {
+      "p\($0)\($0.last ?? "A")"
+    }
     return Set((loose + orders + packed).compactMap { PixelFormat($0) })
   }()
 }
