@@ -47,6 +47,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
     // Over libgpiod 1.6 or 2.2, whichever is installed
     .target(name: "CGPIOD", path: "Sources/CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
+    .target(name: "CV4L2", path: "Sources/CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
 
     // Bytes, time, codecs, cryptography
     core("Bytes"),
@@ -77,6 +78,7 @@ let package = Package(
     edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
+    edge("Camera", ["Kernel", "Pictures", "CV4L2"]),
     edge("Links", ["Kernel", "CLinux", "Bluetooth"]),
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
@@ -102,7 +104,7 @@ let package = Package(
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Bluetooth", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures", "QRScan",
+        "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures", "QRScan",
         "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
@@ -142,6 +144,7 @@ let package = Package(
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),
+    tests("Camera", ["CLinux", "Kernel", "Pictures"]),
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
