@@ -90,7 +90,8 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR",
+        "COSE",
         "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer",
       ]),
 
@@ -98,13 +99,15 @@ let package = Package(
     .target(
       name: "Appliance",
       dependencies: [
-        "JSON", "Kernel", "Links", "KernelBluetooth", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "CivilTime",
-        "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy", "ReaderCore", "Configuration",
+        "Camera", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Links", "Pictures", "QRScan", "SimulatedAir",
+        "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy",
+        "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
-        "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures", "QRScan",
+        "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
+        "QRScan",
         "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),

@@ -1,9 +1,12 @@
 import CivilTime
+import Camera
 import Configuration
 import Crypto
+import GPIO
 import Glibc
 import JSON
 import Kernel
+import KernelBluetooth
 import MdocVerification
 import Panel
 import Pictures
@@ -37,6 +40,9 @@ package final class Appliance {
   private var panelDeadline: EventLoop.Timer?
   private var recovery: EventLoop.Timer?
   private var capturedAt: [UInt64: ContinuousClock.Instant] = [:]
+  /// Devices that have not said yet how they are, by the fault they would have.
+  private var unsettled: Set<Fault> = [.cameraUnavailable, .radioUnavailable]
+  private var isStarted = false
   private var status = ApplianceStatus()
   private var clock = ClockWatch()
   private var pending: [Reader.Input] = []
@@ -66,23 +72,33 @@ package final class Appliance {
 
   // MARK: Running
 
+  /// Throws where the board's facts are wrong: no waiting makes them right. Devices that fail are faults.
+  ///
   /// Serves until SIGTERM, SIGINT or `stop`; SIGHUP loads the trusted certificates again.
-  package func run() throws(SystemError) {
-    signals = try SignalWatch(on: loop) { [weak self] number in
-      if number == SIGHUP { self?.reloadTrust() } else { self?.stop() }
+  package func run() throws(ApplianceError) {
+    do throws(SystemError) {
+      signals = try SignalWatch(on: loop) { [weak self] number in
+        if number == SIGHUP { self?.reloadTrust() } else { self?.stop() }
+      }
+    } catch {
+      throw .system(error)
     }
     deadline = loop.timer("reader") { [weak self] in self?.feed(.tick) }
     panelDeadline = loop.timer("panel") { [weak self] in self?.advancePanel() }
     recovery = loop.timer("recovery") { [weak self] in self?.lookAfterFaults() }
     record("starting")
-    openPanel()
+    try openPanel()
     show(.starting)
     openDevices()
     reloadTrust()
     checkClock()
-    feed(.started)
+    startWhenSettled()
     recovery?.set(after: Appliance.recoveryInterval)
-    try loop.run()
+    do throws(SystemError) {
+      try loop.run()
+    } catch {
+      throw .system(error)
+    }
     close()
   }
 
@@ -90,6 +106,18 @@ package final class Appliance {
   package func stop() {
     feed(.stop)
     loop.stop()
+  }
+
+  /// The reader starts once each device has said how it is: until then `starting` is shown, not a fault.
+  private func settled(_ device: Fault) {
+    unsettled.remove(device)
+    startWhenSettled()
+  }
+
+  private func startWhenSettled() {
+    guard !isStarted, unsettled.isEmpty else { return }
+    isStarted = true
+    feed(.started)
   }
 
   /// Every device that fails is a fault, looked at again until it is well.
@@ -104,19 +132,45 @@ package final class Appliance {
       radio = SimulatedRadio(folder: folder, messageLimit: parts.messageSize, on: loop) { [weak self] in
         self?.radioEvent($0)
       }
+    case .bluetooth(let adapter):
+      var settings = AdapterSettings()
+      settings.name = adapter
+      radio = BluetoothRadio(settings, messageLimit: parts.messageSize, on: loop) { [weak self] in
+        self?.radioEvent($0)
+      }
     }
-    radio?.lookAgain()
+    radio?.start()
     switch parts.camera {
-    case .pictures(let folder):
-      let pictures = PictureCamera(folder, on: loop) { [weak self] in self?.cameraEvent($0) }
-      camera = pictures
-      pictures.start()
+    case .pictures(let folder): camera = PictureCamera(folder, on: loop) { [weak self] in self?.cameraEvent($0) }
+    case .v4l2(let facts):
+      do throws(SystemError) {
+        camera = try LiveCamera(CameraSettings(facts), on: loop) { [weak self] in self?.cameraEvent($0) }
+      } catch {
+        cameraEvent(.fault(error.description))
+      }
+    }
+    camera?.start()
+  }
+
+  private func openPanel() throws(ApplianceError) {
+    switch parts.panel {
+    case .terminal(let descriptor): output = TerminalOutput(descriptor: descriptor)
+    case .gpio(let facts):
+      do throws(PanelError) {
+        output = try LinePanel(LineSettings(facts), on: loop) { [weak self] in self?.panelEvent($0) }
+      } catch {
+        throw .wrongBoard("\(error)", remedy: error.remedy)
+      }
     }
   }
 
-  private func openPanel() {
-    switch parts.panel {
-    case .terminal(let descriptor): output = TerminalOutput(descriptor: descriptor)
+  private func panelEvent(_ event: PanelEvent) {
+    switch event {
+    case .fault(let reason): raise(.panelUnavailable, reason)
+    case .recovered: clear(.panelUnavailable)
+    case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
+    case .input(let name, let isActive):
+      record("input", [.init("name", .string(name)), .init("active", .bool(isActive))])
     }
   }
 
@@ -132,7 +186,7 @@ package final class Appliance {
   private func close() {
     camera?.cancel()
     worker?.stop()
-    radio?.close()
+    radio?.stop()
     output?.close()
     signals?.cancel()
     record("stopped")
@@ -177,8 +231,12 @@ package final class Appliance {
   private func cameraEvent(_ event: CameraEvent) {
     switch event {
     case .frame(let image, let patience): if reader.isReady { submit(image, patience) }
-    case .fault(let reason): raise(.cameraUnavailable, reason)
-    case .recovered: clear(.cameraUnavailable)
+    case .fault(let reason):
+      raise(.cameraUnavailable, reason)
+      settled(.cameraUnavailable)
+    case .ready:
+      clear(.cameraUnavailable)
+      settled(.cameraUnavailable)
     case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
     }
   }
@@ -200,8 +258,12 @@ package final class Appliance {
   private func radioEvent(_ event: RadioEvent) {
     switch event {
     case .link(let id, let event): feed(.link(id, event))
-    case .fault(let reason): raise(.radioUnavailable, reason)
-    case .recovered: clear(.radioUnavailable)
+    case .fault(let reason):
+      raise(.radioUnavailable, reason)
+      settled(.radioUnavailable)
+    case .ready:
+      clear(.radioUnavailable)
+      settled(.radioUnavailable)
     }
   }
 

@@ -1,6 +1,7 @@
 import Configuration
 import Crypto
 import Glibc
+import Kernel
 import MdocVerification
 import Policy
 import ReaderCore
@@ -50,7 +51,7 @@ extension Appliance {
   package enum CameraPart: Sendable {
     /// A folder of pictures.
     case pictures(String)
-    case v4l2(CameraFacts)
+    case v4l2(Configuration.CameraFacts)
   }
 
   /// What carries the sessions.
@@ -65,7 +66,7 @@ extension Appliance {
   package enum PanelPart: Sendable {
     /// One line of text for each change.
     case terminal(descriptor: CInt)
-    case gpio(LineFacts)
+    case gpio(PanelFacts)
   }
 
   /// The certificates to trust now, and what was wrong while they were loaded.
@@ -85,4 +86,11 @@ extension Appliance {
 
     package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }
   }
+}
+
+/// Why the appliance cannot run at all.
+package enum ApplianceError: Error {
+  case system(SystemError)
+  /// The board's file says something that is not so.
+  case wrongBoard(String, remedy: String)
 }

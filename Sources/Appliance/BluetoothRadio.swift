@@ -7,10 +7,9 @@ import ReaderCore
 /// The radio of a board with a Bluetooth adapter; the same face as `SimulatedRadio`.
 ///
 /// Trouble with the adapter is told by `health` and is looked after by itself: the service goes on.
-package final class BluetoothRadio {
+final class BluetoothRadio: Radio {
   private let limits: GATTLink.Limits
-  private let health: (AdapterProblem?) -> Void
-  private let handler: (Reader.LinkID, Reader.LinkEvent) -> Void
+  private let handler: (RadioEvent) -> Void
   private var air: BluetoothAir?
   private var links: RadioLinks<BluetoothAddress>?
   private var server: GATTLink?
@@ -18,40 +17,34 @@ package final class BluetoothRadio {
   /// Links that have no number, for what came to nothing before there was one.
   private static let none: Reader.LinkID = 0
 
-  /// - Parameters:
-  ///   - messageLimit: the longest message of a wallet in bytes.
-  ///   - handler: called with what happens on links.
-  ///   - health: called with each problem of the adapter, and with nil when it is well.
-  package init(
-    _ settings: AdapterSettings, messageLimit: Int, on loop: EventLoop,
-    health: @escaping (AdapterProblem?) -> Void,
-    handler: @escaping (Reader.LinkID, Reader.LinkEvent) -> Void
+  /// - Parameter messageLimit: the longest message of a wallet in bytes.
+  init(
+    _ settings: AdapterSettings, messageLimit: Int, on loop: EventLoop, handler: @escaping (RadioEvent) -> Void
   ) {
     var limits = GATTLink.Limits()
     limits.messageSize = messageLimit
     self.limits = limits
     self.handler = handler
-    self.health = health
-    links = RadioLinks(on: loop, handler: handler) { [weak self] address, mode, hadStarted, _ in
+    links = RadioLinks(on: loop, handler: { handler(.link($0, $1)) }) { [weak self] address, mode, hadStarted, _ in
       self?.ended(address, mode, hadStarted)
     }
     air = BluetoothAir(settings, on: loop) { [weak self] in self?.handle($0) }
   }
 
   /// Makes the adapter ready; `health` says when it is.
-  package func start() { air?.start() }
+  func start() { air?.start() }
 
   /// Ends everything, and switches the adapter off.
-  package func stop() {
+  func stop() {
     close()
     air?.stop()
   }
 
   /// What is known of the adapter while it can be used.
-  package var facts: AdapterFacts? { air?.facts }
+  var facts: AdapterFacts? { air?.facts }
 
   /// Advertises, discovers, or both, until `close` or `keep`.
-  package func open(_ plan: RadioPlan) {
+  func open(_ plan: RadioPlan) {
     close()
     server = plan.advertise.map {
       GATTLink.server(mode: .centralClient, service: $0, ident: plan.ident, limits: limits)
@@ -61,31 +54,34 @@ package final class BluetoothRadio {
   }
 
   /// This link won: nobody new is let in, and every other one goes when it has proved good.
-  package func keep(_ id: Reader.LinkID) {
+  func keep(_ id: Reader.LinkID) {
     air?.close()
     links?.keep(id)
   }
 
-  package func send(_ message: [UInt8], on id: Reader.LinkID) { links?.send(message, on: id) }
+  func send(_ message: [UInt8], on id: Reader.LinkID) { links?.send(message, on: id) }
 
   /// Delivers what is waiting and ends the link.
-  package func finish(_ id: Reader.LinkID) { links?.finish(id) }
+  func finish(_ id: Reader.LinkID) { links?.finish(id) }
 
   /// Ends everything at once.
-  package func close() {
+  func close() {
     air?.close()
     for address in links?.close() ?? [] { air?.release(address) }
   }
 
+  /// The adapter looks after itself: it is made ready again with growing pauses.
+  func lookAgain() {}
+
   private func handle(_ event: BluetoothAir.Event) {
     switch event {
-    case .ready: health(nil)
-    case .failed(let problem): health(problem)
+    case .ready: handler(.ready)
+    case .failed(let problem): handler(.fault("\(problem); \(problem.remedy)"))
     case .accepted(let socket, let address):
       if let server { links?.adopt(socket, engine: server, mode: .centralClient, address: address) }
     case .connected(let socket, let address):
       if let client { links?.adopt(socket, engine: client, mode: .peripheralServer, address: address) }
-    case .connectFailed: handler(BluetoothRadio.none, .ended(LinkFailure.connectFailed.code))
+    case .connectFailed: handler(.link(BluetoothRadio.none, .ended(LinkFailure.connectFailed.code)))
     }
   }
 

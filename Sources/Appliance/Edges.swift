@@ -6,6 +6,7 @@ import TerminalPanel
 
 /// What sees codes. A camera that fails says so and looks for a cure by itself; it never ends the service.
 protocol Camera: AnyObject {
+  func start()
   /// Ends it: no event comes any more.
   func cancel()
   /// The picture that is in view now, for a camera that reports changes only.
@@ -15,9 +16,10 @@ protocol Camera: AnyObject {
 enum CameraEvent {
   /// Another picture, and how much work it is worth.
   case frame(LumaImage, CameraPatience)
-  /// Nothing is seen until `recovered`; the sentence says why.
+  /// Nothing is seen until `ready`; the sentence says why.
   case fault(String)
-  case recovered
+  /// It sees, for the first time or again.
+  case ready
   /// Something for the log that stops nobody.
   case note(event: String, problem: String)
 }
@@ -30,6 +32,9 @@ enum CameraPatience {
 
 /// What carries sessions: advertises, discovers, connects. The same for sockets in a folder and for a controller.
 protocol Radio: AnyObject {
+  func start()
+  /// Ends the service of this radio.
+  func stop()
   /// Advertises, discovers, or both, until `close` or `keep`. What fails is reported as an event.
   func open(_ plan: RadioPlan)
   /// This link won: every other one goes, and nobody new is let in.
@@ -45,9 +50,10 @@ protocol Radio: AnyObject {
 
 enum RadioEvent {
   case link(Reader.LinkID, Reader.LinkEvent)
-  /// No session is possible until `recovered`; the sentence says why.
+  /// No session is possible until `ready`; the sentence says why.
   case fault(String)
-  case recovered
+  /// Sessions are possible, for the first time or again.
+  case ready
 }
 
 /// What people see and hear, and the door.
@@ -64,6 +70,8 @@ enum PanelEvent {
   /// Lines cannot be driven until `recovered`; the sentence says why.
   case fault(String)
   case recovered
+  /// Something for the log that stops nobody.
+  case note(event: String, problem: String)
   /// An input of the board: what it is, and whether it is active now.
   case input(name: String, isActive: Bool)
 }
@@ -107,8 +115,8 @@ final class PictureCamera: Camera {
   private func open() {
     do throws(SystemError) {
       pictures = try PictureFolder(folder, on: loop) { [weak self] in self?.take($0) }
-      if hasFault { handler(.recovered) }
       hasFault = false
+      handler(.ready)
     } catch {
       fail(error.description)
     }

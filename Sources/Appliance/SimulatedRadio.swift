@@ -45,12 +45,15 @@ final class SimulatedRadio: Radio {
     }
   }
 
+  func start() { lookAgain() }
+  func stop() { close() }
+
   func lookAgain() {
     do throws(SystemError) {
       guard try Files.facts(folder).kind == .folder else {
         throw SystemError("open", code: ENOTDIR, subject: folder)
       }
-      handler(.recovered)
+      handler(.ready)
     } catch {
       handler(.fault(error.description))
     }

@@ -21,7 +21,7 @@ package struct BoardFacts: Equatable, Sendable {
   package enum Panel: Equatable, Sendable {
     /// One line of text for each change.
     case terminal
-    case gpio(LineFacts)
+    case gpio(PanelFacts)
   }
 
   /// For people: what the board is.
@@ -79,7 +79,7 @@ package struct BoardFacts: Equatable, Sendable {
     defer { section.finish() }
     switch kind(of: "panel", among: ["terminal", "gpio"], &section) {
     case "terminal": return .terminal
-    case "gpio": return LineFacts(&section).map(Panel.gpio)
+    case "gpio": return PanelFacts(&section).map(Panel.gpio)
     default: return skip(&section)
     }
   }

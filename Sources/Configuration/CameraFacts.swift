@@ -8,14 +8,16 @@ package struct CameraFacts: Equatable, Sendable {
     case mjpeg = "MJPEG"
   }
 
-  /// A path that stays the same from boot to boot (`/dev/v4l/by-id/...`); nil for the first node that captures.
+  /// A path that stays the same from boot to boot (`/dev/v4l/by-id/...`), or a part of the camera's name; nil for the
+  /// first camera that can be used.
   package var device: String?
   /// Pixels asked for; the driver may give something else.
   package var width = 1280
   package var height = 720
   /// Frames a second asked for.
   package var rate = 15
-  package var formats: [Format] = [.yuyv, .nv12, .grey, .mjpeg]
+  /// Empty for all that the reader knows, cheapest first.
+  package var formats: [Format] = []
   /// Fixed exposure in units of 100 microseconds; nil leaves it to the camera.
   package var exposure: Int?
   /// Fixed focus in the camera's own steps; nil leaves it to the camera.
@@ -27,12 +29,6 @@ package struct CameraFacts: Equatable, Sendable {
 
   init(_ section: inout Section) {
     device = section.text("device", example: "/dev/v4l/by-id/usb-...-video-index0")
-    if let device, !device.hasPrefix("/dev/") {
-      section.report(
-        "device", line: section.table?.member("device")?.line ?? section.line,
-        "\"\(device.quotable)\" is no device",
-        "write a path below /dev/v4l/by-id (mdoc-reader camera --list shows them)")
-    }
     width = section.integer("width", default: width, range: 160...4096)
     height = section.integer("height", default: height, range: 120...4096)
     rate = section.integer("rate", default: rate, range: 1...120)

@@ -6,8 +6,8 @@ package enum OutputRole: String, CaseIterable, Sendable {
   case buzzer
   case relay
 
-  /// The name of the fact in the board's file: `panel.relay`.
-  package var fact: String { "panel.\(rawValue)" }
+  /// The name of the fact in the board's file: `panel.lines.relay`.
+  package var fact: String { "panel.lines.\(rawValue)" }
 }
 
 /// What a line of the panel listens to.
@@ -15,8 +15,8 @@ package enum InputRole: String, CaseIterable, Sendable {
   case button
   case doorContact = "door_contact"
 
-  /// The name of the fact in the board's file: `panel.button`.
-  package var fact: String { "panel.\(rawValue)" }
+  /// The name of the fact in the board's file: `panel.lines.button`.
+  package var fact: String { "panel.lines.\(rawValue)" }
 }
 
 /// Which lines are the panel: facts of a board.

@@ -14,7 +14,15 @@ enum RunCommand {
     try ProcessFacts.disableCoreDumps()
     let folder = site.trustFolder
     let appliance = try Appliance(site.parts) { Appliance.TrustMaterial(folder: folder) }
-    try appliance.run()
+    do throws(ApplianceError) {
+      try appliance.run()
+    } catch {
+      switch error {
+      case .system(let error): throw error
+      case .wrongBoard(let problem, let remedy):
+        throw CommandError.usage(site.boardPath, problem, hint: remedy)
+      }
+    }
     return 0
   }
 }

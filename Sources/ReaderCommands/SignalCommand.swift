@@ -17,6 +17,7 @@ extension Site {
   var panelHardware: PanelHardware {
     switch board.panel {
     case .terminal: .terminal(STDERR_FILENO)
+    case .gpio(let facts): .lines(LineSettings(facts))
     }
   }
 }

@@ -2,6 +2,8 @@
 package enum Fault: String, CaseIterable, Sendable {
   case cameraUnavailable
   case radioUnavailable
+  /// Lamps or the relay cannot be driven.
+  case panelUnavailable
   /// There is no certificate to trust.
   case trustEmpty
   /// The time of day cannot be right, so nothing can be verified.

@@ -177,7 +177,7 @@ import Testing
         [panel.lines]
         green = { line = "GPIO17" }
         relay = { offset = 27, active = "low" }
-        button = { line = "GPIO22", active = "low", bias = "pull-up" }
+        button = { line = "GPIO22", active = "low", bias = "pull_up" }
         """)
     var camera = CameraFacts()
     camera.device = "/dev/v4l/by-id/usb-cam"
@@ -201,7 +201,7 @@ import Testing
       #expect(try !repositoryFile("board/\(board)/README.md").isEmpty)
       // The relay's line is one that the Pi pulls down at reset.
       if board.hasPrefix("raspberrypi"), case .gpio(let lines) = facts.panel {
-        #expect(lines.lines[LineFacts.Role.relay] == .init(place: .name("GPIO24"), isActiveLow: false, bias: .asIs))
+        #expect(lines.lines[PanelFacts.Role.relay] == .init(place: .name("GPIO24"), isActiveLow: false, bias: .asIs))
       }
     }
   }
@@ -214,7 +214,7 @@ import Testing
         name = "door"
         [camera]
         kind = "v4l2"
-        device = "video0"
+        device = 0
         width = 12
         formats = ["H264", "YUYV", "YUYV"]
         [radio]
@@ -229,7 +229,7 @@ import Testing
         relay = { line = "GPIO27", offset = 3 }
         lamp = { line = "GPIO5" }
         """) == [
-          "4 camera.device: \"video0\" is no device", "5 camera.width: 12 is out of range",
+          "4 camera.device: is a whole number, must be text", "5 camera.width: 12 is out of range",
           "6 camera.formats: an entry is no format known here", "6 camera.formats: \"YUYV\" is there twice",
           "9 radio.adapter: \"usb\" is no adapter name", "10 panel.chip: is missing",
           "14 panel.lines.red: is the line that green has already",

@@ -72,7 +72,7 @@ struct GPIOSimTests {
   func busy() throws {
     let first = try open()
     let line = try #require(first.found.outputs[.relay]?.title)
-    #expect(throws: PanelError.lineBusy(fact: "panel.relay", line: line, consumer: "panel test")) { try open() }
+    #expect(throws: PanelError.lineBusy(fact: "panel.lines.relay", line: line, consumer: "panel test")) { try open() }
     first.close()
     try open().close()
   }
@@ -99,7 +99,7 @@ struct GPIOSimTests {
     do throws(PanelError) {
       _ = try GPIOPanel.find(settings)
     } catch {
-      guard case .lineMissing("panel.relay", "RELAIS", _, let nearest) = error else {
+      guard case .lineMissing("panel.lines.relay", "RELAIS", _, let nearest) = error else {
         Issue.record("\(error)")
         return
       }

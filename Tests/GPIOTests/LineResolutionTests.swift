@@ -67,55 +67,58 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
     Refusal(
       settings: relay(.name("GPIO71")), list: pi,
       error: .lineMissing(
-        fact: "panel.relay", wanted: "GPIO71", chip: "pinctrl-rp1 (gpiochip0)", nearest: ["GPIO11", "GPIO17", "GPIO21"]),
+        fact: "panel.lines.relay", wanted: "GPIO71", chip: "pinctrl-rp1 (gpiochip0)",
+        nearest: ["GPIO11", "GPIO17", "GPIO21"]),
       text:
-        "panel.relay: pinctrl-rp1 (gpiochip0) has no line \"GPIO71\"; the nearest are \"GPIO11\", \"GPIO17\", \"GPIO21\""
+        "panel.lines.relay: pinctrl-rp1 (gpiochip0) has no line \"GPIO71\"; the nearest are \"GPIO11\", \"GPIO17\", \"GPIO21\""
     ),
     Refusal(
       settings: relay(.offset(28)), list: pi,
-      error: .offsetTooLarge(fact: "panel.relay", wanted: 28, chip: "pinctrl-rp1 (gpiochip0)", count: 28),
-      text: "panel.relay: pinctrl-rp1 (gpiochip0) has no line 28, its lines are 0 to 27"),
+      error: .offsetTooLarge(fact: "panel.lines.relay", wanted: 28, chip: "pinctrl-rp1 (gpiochip0)", count: 28),
+      text: "panel.lines.relay: pinctrl-rp1 (gpiochip0) has no line 28, its lines are 0 to 27"),
     Refusal(
       settings: LineSettings(chip: "pinctrl-bcm2711", outputs: [.green: .init(.offset(1))]), list: pi,
       error: .chipMissing(
-        fact: "panel.green", wanted: "pinctrl-bcm2711", existing: ["pinctrl-rp1 (gpiochip0)", "expander (gpiochip1)"]),
-      text: "panel.green: there is no chip \"pinctrl-bcm2711\"; there are pinctrl-rp1 (gpiochip0), expander (gpiochip1)"
+        fact: "panel.lines.green", wanted: "pinctrl-bcm2711",
+        existing: ["pinctrl-rp1 (gpiochip0)", "expander (gpiochip1)"]),
+      text:
+        "panel.lines.green: there is no chip \"pinctrl-bcm2711\"; there are pinctrl-rp1 (gpiochip0), expander (gpiochip1)"
     ),
     Refusal(
       settings: relay(.offset(1)), list: ChipList(chips: []),
-      error: .chipMissing(fact: "panel.relay", wanted: "pinctrl-rp1", existing: []),
-      text: "panel.relay: there is no chip \"pinctrl-rp1\"; there are none"),
+      error: .chipMissing(fact: "panel.lines.relay", wanted: "pinctrl-rp1", existing: []),
+      text: "panel.lines.relay: there is no chip \"pinctrl-rp1\"; there are none"),
     Refusal(
       settings: relay(.offset(1)), list: ChipList(chips: [], denied: ["/dev/gpiochip0"]),
-      error: .chipDenied(fact: "panel.relay", path: "/dev/gpiochip0"),
-      text: "panel.relay: /dev/gpiochip0 may not be opened"),
+      error: .chipDenied(fact: "panel.lines.relay", path: "/dev/gpiochip0"),
+      text: "panel.lines.relay: /dev/gpiochip0 may not be opened"),
     Refusal(
       settings: LineSettings(
         chip: "pinctrl-rp1", outputs: [.green: .init(.name("GPIO17")), .relay: .init(.offset(17))]), list: pi,
       error: .lineShared(
-        facts: ["panel.green", "panel.relay"], line: "pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
-      text: "panel.green and panel.relay: both are pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
+        facts: ["panel.lines.green", "panel.lines.relay"], line: "pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
+      text: "panel.lines.green and panel.lines.relay: both are pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
     Refusal(
       settings: LineSettings(
         chip: "pinctrl-rp1", outputs: [.relay: .init(.offset(17))], inputs: [.doorContact: .init(.name("GPIO17"))]),
       list: pi,
       error: .lineShared(
-        facts: ["panel.relay", "panel.door_contact"], line: "pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
-      text: "panel.relay and panel.door_contact: both are pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
+        facts: ["panel.lines.relay", "panel.lines.door_contact"], line: "pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
+      text: "panel.lines.relay and panel.lines.door_contact: both are pinctrl-rp1 (gpiochip0) line 17 \"GPIO17\""),
     Refusal(
       settings: relay(.name("X")), list: ChipList(chips: [chip(0, "pinctrl-rp1", ["X", "Y", "X"])]),
-      error: .lineAmbiguous(fact: "panel.relay", wanted: "X", chip: "pinctrl-rp1 (gpiochip0)", offsets: [0, 2]),
-      text: "panel.relay: pinctrl-rp1 (gpiochip0) has several lines \"X\", at the offsets 0, 2"),
+      error: .lineAmbiguous(fact: "panel.lines.relay", wanted: "X", chip: "pinctrl-rp1 (gpiochip0)", offsets: [0, 2]),
+      text: "panel.lines.relay: pinctrl-rp1 (gpiochip0) has several lines \"X\", at the offsets 0, 2"),
     Refusal(
       settings: relay(.name("")), list: ChipList(chips: [chip(0, "pinctrl-rp1", ["", ""])]),
-      error: .lineMissing(fact: "panel.relay", wanted: "", chip: "pinctrl-rp1 (gpiochip0)", nearest: []),
-      text: "panel.relay: pinctrl-rp1 (gpiochip0) has no line \"\""),
+      error: .lineMissing(fact: "panel.lines.relay", wanted: "", chip: "pinctrl-rp1 (gpiochip0)", nearest: []),
+      text: "panel.lines.relay: pinctrl-rp1 (gpiochip0) has no line \"\""),
     Refusal(
       settings: relay(.offset(0)),
       list: ChipList(chips: [chip(0, "pinctrl-rp1", ["A"]), chip(1, "pinctrl-rp1", ["B"])]),
       error: .chipAmbiguous(
-        fact: "panel.relay", wanted: "pinctrl-rp1", chips: ["pinctrl-rp1 (gpiochip0)", "pinctrl-rp1 (gpiochip1)"]),
-      text: "panel.relay: several chips are \"pinctrl-rp1\": pinctrl-rp1 (gpiochip0), pinctrl-rp1 (gpiochip1)"),
+        fact: "panel.lines.relay", wanted: "pinctrl-rp1", chips: ["pinctrl-rp1 (gpiochip0)", "pinctrl-rp1 (gpiochip1)"]),
+      text: "panel.lines.relay: several chips are \"pinctrl-rp1\": pinctrl-rp1 (gpiochip0), pinctrl-rp1 (gpiochip1)"),
   ]
 
   @Test("a wrong fact is refused by its name, with what is there", arguments: refusals)
@@ -130,12 +133,12 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
   @Test("a busy line names its holder, also one without a name, and no name breaks the line of a log")
   func busy() {
     let line = "pinctrl-rp1 (gpiochip0) line 8 \"GPIO8\""
-    let spi = PanelError.lineBusy(fact: "panel.relay", line: line, consumer: "spi0 CS0")
-    #expect(spi.description == "panel.relay: \(line) is held by \"spi0 CS0\"")
+    let spi = PanelError.lineBusy(fact: "panel.lines.relay", line: line, consumer: "spi0 CS0")
+    #expect(spi.description == "panel.lines.relay: \(line) is held by \"spi0 CS0\"")
     #expect(spi.remedy == "stop spi0 CS0, or choose another line")
-    let unnamed = PanelError.lineBusy(fact: "panel.relay", line: line, consumer: "")
-    #expect(unnamed.description == "panel.relay: \(line) is held by the kernel or a program without a name")
-    let evil = PanelError.lineBusy(fact: "panel.relay", line: line, consumer: "a\nb\u{1b}[2J")
-    #expect(evil.description == "panel.relay: \(line) is held by \"a?b?[2J\"")
+    let unnamed = PanelError.lineBusy(fact: "panel.lines.relay", line: line, consumer: "")
+    #expect(unnamed.description == "panel.lines.relay: \(line) is held by the kernel or a program without a name")
+    let evil = PanelError.lineBusy(fact: "panel.lines.relay", line: line, consumer: "a\nb\u{1b}[2J")
+    #expect(evil.description == "panel.lines.relay: \(line) is held by \"a?b?[2J\"")
   }
 }

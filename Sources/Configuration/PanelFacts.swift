@@ -1,5 +1,5 @@
 /// Which line of a gpiochip is which lamp, the relay, a button.
-package struct LineFacts: Equatable, Sendable {
+package struct PanelFacts: Equatable, Sendable {
   /// What a line is for. The raw value is the key in the file.
   package enum Role: String, CaseIterable, Sendable {
     case green
@@ -8,23 +8,31 @@ package struct LineFacts: Equatable, Sendable {
     case buzzer
     case relay
     case button
-    case door
+    case doorContact = "door_contact"
 
-    package var isInput: Bool { self == .button || self == .door }
+    package var isInput: Bool { self == .button || self == .doorContact }
   }
 
   package enum Bias: String, CaseIterable, Sendable {
     /// As the hardware or the boot configuration left it.
-    case asIs = "as-is"
+    case asIs = "as_is"
     case none
-    case pullUp = "pull-up"
-    case pullDown = "pull-down"
+    case pullUp = "pull_up"
+    case pullDown = "pull_down"
   }
 
   /// How a line is found on its chip.
   package enum Place: Hashable, Sendable {
     case name(String)
     case offset(Int)
+  }
+
+  /// What to do while somebody else holds a lamp or the buzzer; a relay or an input that cannot be had is a fault.
+  package enum BusyLamp: String, CaseIterable, Sendable {
+    /// Go on without it and try again now and then: the door works.
+    case goOn = "go_on"
+    /// Do not serve.
+    case refuse
   }
 
   package struct Line: Equatable, Sendable {
@@ -38,15 +46,17 @@ package struct LineFacts: Equatable, Sendable {
   /// The chip's label (`gpiodetect` prints it in brackets): the same whatever number the kernel gives it.
   package let chip: String
   package let lines: [Role: Line]
+  package let busyLamp: BusyLamp
 
   init?(_ section: inout Section) {
     let chip = section.requiredText("chip", example: "pinctrl-bcm2711")
+    busyLamp = section.choice("busy_lamp", default: BusyLamp.goOn)
     var table = section.section("lines")
     var lines: [Role: Line] = [:]
     var owners: [Place: Role] = [:]
     for role in Role.allCases {
       let line = table.table?.member(role.rawValue)?.line ?? table.line
-      guard let read = LineFacts.readLine(role, &table) else { continue }
+      guard let read = PanelFacts.readLine(role, &table) else { continue }
       if let owner = owners.updateValue(role, forKey: read.place) {
         table.report(
           role.rawValue, line: line, "is the line that \(owner.rawValue) has already", "give each its own line")

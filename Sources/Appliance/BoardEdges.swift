@@ -1,0 +1,143 @@
+import Camera
+import Configuration
+import GPIO
+import Kernel
+import Panel
+import Pictures
+
+/// A V4L2 camera. Pictures come by themselves, and faults heal by themselves.
+final class LiveCamera: Camera {
+  private var camera: V4L2Camera?
+
+  init(_ settings: CameraSettings, on loop: EventLoop, handler: @escaping (CameraEvent) -> Void) throws(SystemError) {
+    var hasDelivered = false
+    camera = try V4L2Camera(settings, on: loop) { event in
+      switch event {
+      case .frame(let frame):
+        // The stream is said to be open before it has delivered anything.
+        if !hasDelivered { handler(.ready) }
+        hasDelivered = true
+        handler(.frame(frame.image, .live))
+      case .fault(let problem): handler(.fault("\(problem)"))
+      case .recovered: handler(.ready)
+      case .opened(let facts): handler(.note(event: "cameraOpened", problem: "\(facts)"))
+      case .note(let text): handler(.note(event: "cameraNote", problem: text))
+      }
+    }
+  }
+
+  var current: LumaImage? { nil }
+
+  func start() { camera?.start() }
+
+  func cancel() {
+    camera?.cancel()
+    camera = nil
+  }
+}
+
+/// Lamps, buzzer and relay on the lines of a gpiochip. A panel that is lost is opened again, with the relay inactive.
+final class LinePanel: PanelOutput {
+  private let settings: LineSettings
+  private let loop: EventLoop
+  private let handler: (PanelEvent) -> Void
+  private var panel: GPIOPanel?
+  private var wanted = PanelState.off
+  private var hasFault = false
+
+  /// Throws only what no waiting makes right: facts of the board that are not so.
+  init(
+    _ settings: LineSettings, on loop: EventLoop, handler: @escaping (PanelEvent) -> Void
+  ) throws(PanelError) {
+    self.settings = settings
+    self.loop = loop
+    self.handler = handler
+    do throws(PanelError) {
+      panel = try open()
+    } catch {
+      if error.isWrongFact { throw error }
+      hasFault = true
+      handler(.fault("\(error); \(error.remedy)"))
+    }
+  }
+
+  func show(_ state: PanelState) {
+    wanted = state
+    panel?.apply(state)
+  }
+
+  func lookAgain() {
+    guard hasFault, panel == nil else { return }
+    guard let panel = try? open() else { return }
+    self.panel = panel
+    hasFault = false
+    panel.apply(wanted)
+    handler(.recovered)
+  }
+
+  func close() {
+    panel?.close()
+    panel = nil
+  }
+
+  private func open() throws(PanelError) -> GPIOPanel {
+    try GPIOPanel(settings, on: loop) { [weak self] in self?.take($0) }
+  }
+
+  private func take(_ event: GPIOPanel.Event) {
+    switch event {
+    case .unavailable(let error):
+      panel = nil
+      hasFault = true
+      handler(.fault("\(error); \(error.remedy)"))
+    case .lampsUnavailable(let errors):
+      handler(.note(event: "lampsUnavailable", problem: errors.map { "\($0)" }.joined(separator: "; ")))
+    case .lampsRestored: handler(.note(event: "lampsRestored", problem: ""))
+    case .input(let role, let isActive): handler(.input(name: role.rawValue, isActive: isActive))
+    }
+  }
+}
+
+extension CameraSettings {
+  package init(_ facts: Configuration.CameraFacts) {
+    self.init(camera: CameraSelector(facts.device ?? ""))
+    size = PixelSize(facts.width, facts.height)
+    rate = facts.rate
+    if !facts.formats.isEmpty {
+      formats = facts.formats.map { format in
+        switch format {
+        case .yuyv: .yuyv
+        case .nv12: .nv12
+        case .grey: .grey
+        case .mjpeg: .mjpeg
+        }
+      }
+    }
+    exposure = facts.exposure
+    focus = facts.focus
+    gain = facts.gain
+  }
+}
+
+extension LineSettings {
+  package init(_ facts: PanelFacts) {
+    var outputs: [OutputRole: Output] = [:]
+    var inputs: [InputRole: Input] = [:]
+    for (role, line) in facts.lines {
+      let place: Place =
+        switch line.place {
+        case .name(let name): .name(name)
+        case .offset(let offset): .offset(UInt32(offset))
+        }
+      if let output = OutputRole(rawValue: role.rawValue) {
+        outputs[output] = Output(place, isActiveLow: line.isActiveLow)
+      } else if let input = InputRole(rawValue: role.rawValue) {
+        inputs[input] = Input(
+          place, isActiveLow: line.isActiveLow, bias: Bias(rawValue: line.bias.rawValue) ?? .asIs)
+      }
+    }
+    self.init(
+      chip: facts.chip, outputs: outputs, inputs: inputs,
+      busyLamp: LampPolicy(rawValue: facts.busyLamp.rawValue) ?? .goOn)
+  }
+}
