@@ -170,8 +170,8 @@ package final class Adapter {
       return fail(missing(wanted, holders))
     }
     self.index = index
-    if settings.refusesDaemon, holders.contains(where: \.isDaemon) {
-      return fail(.held(wanted, by: holders.filter(\.isDaemon)))
+    if settings.refusesRivals, holders.contains(where: \.isRival) {
+      return fail(.held(wanted, by: holders.filter(\.isRival)))
     }
     send(.readControllerInfo) { [weak self] result in
       guard let self, let bytes = success(result) else { return }
@@ -296,10 +296,21 @@ package final class Adapter {
   func problem(_ failure: CommandFailure) -> AdapterProblem {
     switch failure {
     case .refused(_, ManagementStatus.blockedByRFKill.rawValue, _): .blocked(name)
+    // Some kernels only say that it failed.
+    case .refused(ManagementCommand.setPowered(true).name, _, _) where isBlocked: .blocked(name)
     case .refused(let command, ManagementStatus.permissionDenied.rawValue, _): .notPermitted(call: command)
     case .refused(let command, _, let reason): .refused(name, command: command, reason: reason)
     case .noAnswer(let command): .silent(name, command: command)
     case .lost(let error): Adapter.problem(error)
+    }
+  }
+
+  /// Whether rfkill has it switched off, by software or by a switch.
+  private var isBlocked: Bool {
+    let folder = "/sys/class/bluetooth/\(name)"
+    let switches = ((try? Files.list(folder)) ?? []).filter { $0.hasPrefix("rfkill") }
+    return switches.contains { entry in
+      ["soft", "hard"].contains { (try? Files.read("\(folder)/\(entry)/\($0)", limit: 16))?.first == UInt8(ascii: "1") }
     }
   }
 

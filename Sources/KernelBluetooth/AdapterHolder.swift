@@ -17,6 +17,8 @@ package struct AdapterHolder: Hashable, Sendable, CustomStringConvertible {
 
   /// Speaks ATT and scans by itself: two of them on one adapter spoil each other's connections.
   package var isDaemon: Bool { AdapterHolder.daemons.contains(name) }
+  /// Works on the adapter as this program does: one of them has to go.
+  var isRival: Bool { isDaemon || name == "mdoc-reader" }
   /// Only listens.
   var isMonitor: Bool { name == "btmon" || name == "hcidump" }
 

@@ -54,7 +54,8 @@ package enum AdapterProblem: Error, Equatable, Sendable {
       present.isEmpty ? "plug it in" : "write one of these into the board's file: \(present.joined(separator: ", "))"
     case .held(_, let holders):
       holders.contains { $0.isDaemon }
-        ? "systemctl disable --now bluetooth.service: this reader needs the adapter for itself" : "end that program"
+        ? "systemctl disable --now bluetooth.service: this reader needs the adapter for itself"
+        : "end that program; of this reader, one at a time: systemctl stop mdoc-reader"
     case .blocked: "rfkill unblock bluetooth"
     case .noLowEnergy: "use an adapter with Bluetooth 4.0 or later"
     case .refused, .silent, .hardwareError:

@@ -19,8 +19,8 @@ package struct AdapterSettings: Equatable, Sendable {
   package var turn = Duration.seconds(3)
   /// Bytes that the kernel may keep of a connection until we read. It drops what does not fit, without a word.
   package var receiveBuffer: Int32 = 4 << 20
-  /// Whether the reader refuses an adapter that a Bluetooth daemon works on as well.
-  package var refusesDaemon = true
+  /// Whether an adapter is refused that a Bluetooth daemon or another reader works on as well.
+  package var refusesRivals = true
 
   package init() {}
 

@@ -310,6 +310,10 @@ package final class BluetoothAir {
     let limit = advertised == nil ? settings.connectLimit : min(settings.connectLimit, BluetoothAir.shortLimit)
     acquaintances[address] = .taken
     farewells[address]?.cancel()
+    // Where the kernel takes no defaults, for this device alone.
+    if facts?.hasFastConnections == false {
+      adapter?.send(.loadConnectionParameters(address, settings.parameters)) { _ in }
+    }
     stopScanning { [weak self] in
       guard let self, self.plan == plan else { return }
       let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
