@@ -9,8 +9,8 @@ package enum ReaderCommands {
 
       """,
     verbs: [
-      RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, VerifyCommand.verb,
-      InspectCommand.verb, StatusCommand.verb,
+      RunCommand.verb, CheckCommand.verb, DemoCommand.verb, CameraCommand.verb, ScanCommand.verb, TrustCommand.verb,
+      VerifyCommand.verb, InspectCommand.verb, StatusCommand.verb,
     ])
 
   /// Runs the verb that the words name.
