@@ -23,6 +23,8 @@ package final class V4L2Camera {
 
   /// Counts since the start.
   package struct Statistics: Equatable, Sendable {
+    package init() {}
+
     /// Good pictures that the camera sent, those thrown away included.
     package var received = 0
     /// Pictures handed on.
