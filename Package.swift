@@ -117,7 +117,8 @@ let package = Package(
     .executableTarget(
       name: "mdoc-bench",
       dependencies: [
-        "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "MdocVerification", "Trust", "Issuer",
+        "Camera", "Kernel", "QRScan", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "MdocVerification", "Trust", "Issuer",
       ]),
 
     // Tests

@@ -22,6 +22,8 @@ final class CameraWorker {
     /// Which opening it is of.
     let opening: Int
     let captured: ContinuousClock.Instant
+    /// Whether only its soundness matters: it is thrown away.
+    let isDiscarded: Bool
   }
 
   private enum Job: Sendable {

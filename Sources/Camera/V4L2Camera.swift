@@ -23,6 +23,8 @@ package final class V4L2Camera {
 
   /// Counts since the start.
   package struct Statistics: Equatable, Sendable {
+    package init() {}
+
     /// Good pictures that the camera sent, those thrown away included.
     package var received = 0
     /// Pictures handed on.
@@ -72,7 +74,11 @@ package final class V4L2Camera {
     self.handler = handler
     recovery = CameraRecovery(settings)
     worker = try CameraWorker(on: loop) { [weak self] in self?.worked($0) }
-    timer = loop.timer("camera") { [weak self] in self?.feed(.timeout) }
+    timer = loop.timer("camera") { [weak self] in
+      // A loop that was held up hears of its timers first: pictures that wait already are no silence.
+      self?.ready([])
+      self?.feed(.timeout)
+    }
   }
 
   deinit { cancel() }
@@ -135,7 +141,7 @@ package final class V4L2Camera {
     case .decoded(let image, let picture):
       guard picture.opening == statistics.openings, camera != nil else { return }
       feed(.picture)
-      deliver(image, picture.captured)
+      if !picture.isDiscarded { deliver(image, picture.captured) }
     case .undecodable(let picture):
       guard picture.opening == statistics.openings, camera != nil else { return }
       statistics.bad += 1
@@ -234,13 +240,15 @@ package final class V4L2Camera {
     let (captured, age) = V4L2Camera.time(of: buffer)
     let isStale = allWereFull && age > settings.maximumAge
     if isStale { statistics.stale += 1 }
-    if discards > 0 || isStale || !isWatching {
-      discards = max(0, discards - 1)
+    let isDiscarded = discards > 0
+    discards = max(0, discards - 1)
+    if isStale || !isWatching || (isDiscarded && !camera.layout.granted.format.isCompressed) {
       if give(buffer, to: camera) { feed(.picture) }
     } else if camera.layout.granted.format.isCompressed {
       let bytes = camera.device.withBytes(of: buffer) { [UInt8]($0) }
       let picture = CameraWorker.EncodedPicture(
-        bytes: bytes, size: camera.layout.granted.size, opening: statistics.openings, captured: captured)
+        bytes: bytes, size: camera.layout.granted.size, opening: statistics.openings, captured: captured,
+        isDiscarded: isDiscarded)
       // Whether it is a picture shows when it is decoded.
       if give(buffer, to: camera), worker?.decode(picture) == true { statistics.replaced += 1 }
     } else {

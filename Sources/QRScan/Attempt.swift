@@ -1,6 +1,6 @@
 import Pictures
 
-/// A change to a picture before codes are looked for in it. In the order in which a still picture is tried.
+/// A change to a picture before codes are looked for in it.
 package enum Attempt: String, CaseIterable, Sendable {
   case asIs
   /// Light on dark: the library looks for dark codes only.
@@ -15,6 +15,12 @@ package enum Attempt: String, CaseIterable, Sendable {
   case inverseTriple
   case quarter
   case inverseQuarter
+  /// The middle half of each side at twice the size: for small modules at the cost of a picture as it is.
+  case middle
+  case inverseMiddle
+
+  /// The order for a still picture. The middle comes with `double`.
+  package static let still = allCases.filter { $0 != .middle && $0 != .inverseMiddle }
 
   func apply(to image: LumaImage) -> LumaImage? {
     switch self {
@@ -28,7 +34,20 @@ package enum Attempt: String, CaseIterable, Sendable {
     case .inverseTriple: Attempt.enlarged(image, 3)?.inverted()
     case .quarter: image.halved()?.halved()
     case .inverseQuarter: image.halved()?.halved()?.inverted()
+    case .middle: Attempt.middle(of: image)
+    case .inverseMiddle: Attempt.middle(of: image)?.inverted()
     }
+  }
+
+  private static func middle(of image: LumaImage) -> LumaImage? {
+    let (width, height) = (image.width / 2, image.height / 2)
+    var pixels: [UInt8] = []
+    pixels.reserveCapacity(width * height)
+    for row in 0..<height {
+      let start = (row + image.height / 4) * image.width + image.width / 4
+      pixels += image.pixels[start..<start + width]
+    }
+    return (try? LumaImage(width: width, height: height, pixels: pixels)).flatMap { enlarged($0, 2) }
   }
 
   /// Only what is small needs to grow: 16 million pixels at most, or a still of a camera would take seconds.
@@ -40,12 +59,16 @@ package enum Attempt: String, CaseIterable, Sendable {
 
 /// Which attempt the next live frame gets.
 ///
-/// Every other frame is tried as it is, so that the usual code costs no more than it must; the frames between take
-/// turns with the other changes, each of which costs about as much. After a find the same attempt comes again,
-/// since the next frame shows the same phone.
+/// More than every other frame is tried as it is, so that the usual code costs no more than it must; the frames between
+/// take turns with the other changes, none of which costs much more. After a find the same attempt comes again, since the
+/// next frame shows the same phone.
 package struct LiveAttempts: Sendable {
-  private static let turns: [Attempt] = [
-    .asIs, .inverse, .asIs, .half, .asIs, .inverse, .asIs, .inverseHalf, .asIs, .inverse, .asIs, .double,
+  /// Their number is a prime: a camera that blurs every second or third frame, hunting for its focus, must not keep in
+  /// step with the turns, or one attempt would get the blurred frames only.
+  static let turns: [Attempt] = [
+    .asIs, .inverse, .asIs, .asIs, .inverse, .asIs, .half, .asIs, .asIs, .inverse, .asIs, .middle, .asIs, .inverse,
+    .asIs,
+    .inverseHalf, .asIs, .asIs, .inverseMiddle,
   ]
   private var index = 0
   private var lastFind: Attempt?

@@ -152,7 +152,7 @@ package final class DecodeWorker {
         codes = try current.decode(job.image, attempt)
         if !codes.isEmpty { attempts.found(by: attempt) }
       case .still:
-        attempt = Attempt.allCases.last ?? .asIs
+        attempt = Attempt.still.last ?? .asIs
         if let found = try current.decodeStill(job.image) { (codes, attempt) = found }
       }
     } catch {

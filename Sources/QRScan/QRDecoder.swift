@@ -13,7 +13,8 @@ package final class QRDecoder {
   package static let detectionsPerScanner = 1000
 
   private var scanner: Scanner
-  private var detections = 0
+  /// Since the scanner was made.
+  private(set) var detections = 0
 
   /// A decoder for QR codes and nothing else.
   package init() throws(SystemError) {
@@ -41,7 +42,7 @@ package final class QRDecoder {
 
   /// Tries all that is known until something is found: for a single picture, where time does not matter.
   package func decodeStill(_ image: LumaImage) throws(SystemError) -> (codes: [[UInt8]], attempt: Attempt)? {
-    for attempt in Attempt.allCases {
+    for attempt in Attempt.still {
       let codes = try decode(image, attempt)
       if !codes.isEmpty { return (codes, attempt) }
     }

@@ -10,7 +10,7 @@ package enum ReaderCommands {
       """,
     verbs: [
       RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, VerifyCommand.verb,
-      InspectCommand.verb, SignalCommand.verb, StatusCommand.verb, BluetoothCommand.verb,
+      InspectCommand.verb, StatusCommand.verb, CameraCommand.verb, BluetoothCommand.verb, SignalCommand.verb,
     ])
 
   /// Runs the verb that the words name.

@@ -6,15 +6,19 @@ import Pictures
 import QRScan
 import ReaderCore
 
-/// `scan`: looks for codes in a picture, as the reader does, and says what they are.
+/// `scan`: looks for codes in a picture or through a camera, as the reader does, and says what they are.
 enum ScanCommand {
   static let verb = Verb(
-    name: "scan", summary: "Look for codes in a picture (PNG or PGM) and say what they are.",
-    usage: "scan FILE [--json]", options: [.json], operandLimit: 1, run: { try run($0, console: $1) })
+    name: "scan", summary: "Look for codes in a picture (PNG or PGM), or through a camera, and say what they are.",
+    usage: "scan [FILE] [--camera DEVICE] [--seconds N] [--size WIDTHxHEIGHT] [--json]",
+    options: [
+      CommandOption("--camera", "DEVICE", "without FILE: a node, a link to it, or a part of the camera's name")
+    ] + LiveScan.options + [.json], operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
-    guard let path = arguments.operands.first else {
-      throw CommandError.usage("scan", "the picture is missing", hint: "write scan FILE, with a PNG or PGM file")
+    guard let path = arguments.operands.first else { return try live(arguments, console: console) }
+    if let option = ["--camera", "--seconds", "--size"].first(where: { arguments.has($0) }) {
+      throw CommandError.usage(option, "a picture is given as well", hint: "give a picture or a camera")
     }
     let image: LumaImage
     do throws(PictureFileError) {
@@ -32,19 +36,51 @@ enum ScanCommand {
     let took = clock.now - start
     console.remark("found by \(found.attempt.rawValue) in \(took.formatted)")
     let readings = found.codes.map(CodeReading.init)
-    for reading in readings {
-      if arguments.has("--json") {
-        console.data(reading.document.text)
-      } else {
-        for line in reading.lines { console.data(line) }
-      }
-    }
+    for reading in readings { show(reading, arguments, console: console) }
     guard readings.contains(where: \.isUsable) else {
       throw CommandError.failure(
         path, "no engagement this reader can use (\(readings.map(\.verdict).joined(separator: ", ")))",
         hint: "the wallet should show the code for presenting a document in person")
     }
     return 0
+  }
+
+  /// Until a usable code is seen. Others are told, each once.
+  private static func live(_ arguments: Arguments, console: Console) throws -> Int32 {
+    let seconds = try arguments.integer("--seconds", in: 1...3600) ?? 30
+    var seen: Set<[UInt8]> = []
+    var verdicts: [String] = []
+    var isFound = false
+    let start = ContinuousClock.now
+    let live = try LiveScan(LiveScan.settings(arguments["--camera"], arguments), console: console) { codes in
+      for code in codes where seen.insert(code).inserted {
+        let reading = CodeReading(code)
+        show(reading, arguments, console: console)
+        verdicts.append(reading.verdict)
+        isFound = isFound || reading.isUsable
+      }
+      return isFound
+    }
+    try live.run(seconds: seconds)
+    guard isFound else {
+      let pictures = "in \(live.frames) pictures of \(live.facts?.title ?? "the camera")"
+      throw CommandError.failure(
+        "scan",
+        verdicts.isEmpty
+          ? "no code found \(pictures)"
+          : "no engagement this reader can use \(pictures) (\(verdicts.joined(separator: ", ")))",
+        hint: "hold the wallet's code before the camera; mdoc-reader camera --snapshot shows what the camera sees")
+    }
+    console.remark("found after \((ContinuousClock.now - start).formatted) in \(live.facts?.title ?? "?")")
+    return 0
+  }
+
+  private static func show(_ reading: CodeReading, _ arguments: Arguments, console: Console) {
+    if arguments.has("--json") {
+      console.data(reading.document.text)
+    } else {
+      for line in reading.lines { console.data(line) }
+    }
   }
 }
 

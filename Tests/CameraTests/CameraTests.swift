@@ -23,8 +23,8 @@ private final class Rig {
     self.system = system
     var settings = CameraSettings(camera: selector)
     settings.size = PixelSize(8, 4)
-    settings.firstPictureDeadline = .milliseconds(60)
-    settings.silenceDeadline = .milliseconds(60)
+    settings.firstPictureDeadline = .milliseconds(200)
+    settings.silenceDeadline = .seconds(5)
     settings.retryDelay = .milliseconds(5)
     settings.longestRetryDelay = .milliseconds(20)
     settings.discardedPictures = 0
@@ -306,11 +306,11 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
   func notWatching() throws {
     let node = StubNode("/dev/video0")
     let system = StubSystem([node])
-    let rig = try Rig(system, .path("/dev/video0"))
+    let rig = try Rig(system, .path("/dev/video0")) { $0.silenceDeadline = .milliseconds(150) }
     #expect(try rig.frames(1))
     rig.camera?.isWatching = false
     let count = rig.frames.count
-    _ = try rig.loop.run(until: .now + .milliseconds(150))
+    _ = try rig.loop.run(until: .now + .milliseconds(400))
     #expect(rig.frames.count == count)
     #expect(!rig.events.contains("cameraSilent"))
     system.unplug(node)
