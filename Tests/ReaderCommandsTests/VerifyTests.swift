@@ -288,7 +288,8 @@ struct VerifyTests {
       #expect(borne.status == 0 && borne.out.hasPrefix("verified\n") && !borne.out.contains("failure"))
       // Its own idea of what it signs is still refused, one byte longer, shorter or other.
       let payload = presentation.payload
-      for other in [payload + [0], Array(payload.dropLast()), [payload[0] ^ 1] + payload.dropFirst(), []] {
+      let others: [[UInt8]] = [payload + [0], Array(payload.dropLast()), [payload[0] ^ 1] + payload.dropFirst(), []]
+      for other in others {
         let wrong = try run(.bytes(other), "--accept-attached-payload")
         #expect(wrong.status == 1 && wrong.out.contains("  failure \(reason)\n"))
       }
