@@ -1,9 +1,12 @@
 import Appliance
+import Camera
 import CivilTime
 import Commands
 import Crypto
+import GPIO
 import JSON
 import Kernel
+import KernelBluetooth
 import TrustStore
 
 /// `check`: configuration, trust, board and clock as a list of pass and fail, each fail with its remedy.
@@ -20,8 +23,9 @@ enum CheckCommand {
       list.pass("configuration", site.path)
       list.pass("board", "\(site.board.name), \(site.boardPath)")
       checkTrust(site, &list)
-      checkFolder("camera", site.pictures, "pictures of the simulated board", &list)
-      checkFolder("radio", site.air, "sockets of the simulated board", &list)
+      checkCamera(site, &list)
+      try checkRadio(site, &list)
+      checkPanel(site, &list)
       checkFolder("status", Files.folder(of: site.statusFile), "folder of the status file", &list)
       if case .file(let path) = site.events {
         checkFolder("events", Files.folder(of: path), "folder of the events", &list)
@@ -56,6 +60,52 @@ enum CheckCommand {
       case .valid: list.warn("trust", "\(name): \(state)", "ask the issuer for its next root and add it in time")
       case .notYet, .expired: list.fail("trust", "\(name): \(state)", "remove it, and add the root that is valid now")
       }
+    }
+  }
+
+  /// Opens the camera as the service would, without starting it.
+  private static func checkCamera(_ site: Site, _ list: inout CheckList) {
+    switch site.camera {
+    case .pictures(let folder): checkFolder("camera", folder, "pictures of the simulated board", &list)
+    case .v4l2(let facts):
+      let settings = CameraSettings(facts)
+      do throws(CameraProblem) {
+        let controls = try V4L2Camera.check(settings)
+        list.pass("camera", "\(settings.camera)")
+        for warning in controls.compactMap(\.warning) {
+          list.warn("camera", warning, "correct or remove it in \(site.boardPath)")
+        }
+      } catch {
+        list.fail("camera", "\(error)", error.remedy)
+      }
+    }
+  }
+
+  /// Makes the adapter ready as the service would, advertises and listens for a second.
+  private static func checkRadio(_ site: Site, _ list: inout CheckList) throws {
+    switch site.radio {
+    case .air(let folder): checkFolder("radio", folder, "sockets of the simulated board", &list)
+    case .bluetooth(let adapter):
+      var settings = AdapterSettings()
+      settings.name = adapter
+      list.add(try AdapterTest.run(settings, listeningFor: .seconds(1)))
+    }
+  }
+
+  /// Looks for the lines without touching any.
+  private static func checkPanel(_ site: Site, _ list: inout CheckList) {
+    guard case .gpio(let facts) = site.panel else { return list.pass("panel", "the terminal") }
+    do throws(PanelError) {
+      let found = try GPIOPanel.find(LineSettings(facts))
+      let held = (Array(found.outputs.values) + found.inputs.values).filter(\.isUsed)
+      list.pass("panel", "\(found.outputs.count + found.inputs.count) lines, \(GPIOPanel.library)")
+      for line in held {
+        list.warn(
+          "panel", "\(line.title) is held by \(line.consumer.isEmpty ? "the kernel" : line.consumer)",
+          "well if that is the running reader; otherwise end it")
+      }
+    } catch {
+      list.fail("panel", "\(error)", error.remedy)
     }
   }
 
