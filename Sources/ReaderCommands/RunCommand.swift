@@ -14,6 +14,7 @@ enum RunCommand {
     try ProcessFacts.disableCoreDumps()
     let folder = site.trustFolder
     let appliance = try Appliance(site.parts) { Appliance.TrustMaterial(folder: folder) }
+    let manager = try ServiceManager(on: appliance.loop)
     do throws(ApplianceError) {
       try appliance.run()
     } catch {
@@ -23,6 +24,7 @@ enum RunCommand {
         throw CommandError.usage(site.boardPath, problem, hint: remedy)
       }
     }
+    manager.stopping()
     return 0
   }
 }
