@@ -68,7 +68,8 @@ final class CameraPath {
   /// What the floor program reads.
   var floorFile: [UInt8] {
     let facts = [CameraPath.width, CameraPath.height, pictures.count, pictures.count]
-    return facts.flatMap { fact in (0..<4).map { UInt8(truncatingIfNeeded: fact >> (8 * $0)) } } + pictures.joined()
+    return facts.flatMap { fact in (0..<4).map { UInt8(truncatingIfNeeded: fact >> (8 * $0)) } }
+      + pictures.reduce(into: []) { $0 += $1 }
   }
 
   /// A code of an engagement's length on grey with some noise, in another place and size each time.
@@ -117,7 +118,12 @@ private final class ReplayDevice: VideoDevice {
   private let shown = Mutex<Int?>(nil)
 
   init(_ lumas: [[UInt8]]) throws {
-    pictures = lumas.map { $0.flatMap { [$0, 128] } }
+    pictures = lumas.map { luma in
+      [UInt8](unsafeUninitializedCapacity: 2 * luma.count) { buffer, count in
+        for (index, value) in luma.enumerated() { (buffer[2 * index], buffer[2 * index + 1]) = (value, 128) }
+        count = 2 * luma.count
+      }
+    }
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw BenchError("pipe: errno \(errno)") }
     (descriptor, input) = (ends[0], ends[1])
