@@ -132,8 +132,11 @@ package final class RecordSocket {
   }
 
   private func readRecords() {
-    for _ in 0..<RecordSocket.recordsPerTurn {
+    var count = 0
+    // A socket that has failed says so once, and may never be reported as ready again: it is read to its end at once.
+    while count < RecordSocket.recordsPerTurn || failure != nil {
       guard isOpen else { return }
+      count += 1
       var length = 0
       let record = [UInt8](unsafeUninitializedCapacity: maximumRecord) { buffer, count in
         // The array's own storage; the true length may be larger than what was put there.
@@ -141,21 +144,28 @@ package final class RecordSocket {
         count = max(0, min(length, buffer.count))
       }
       switch length {
-      case 0: return end(failure.map { .failed($0) } ?? .byPeer)
+      case 0: return end(closeReason)
       case ..<0:
         switch errno {
-        case EAGAIN: return
-        // The peer closed without having read all of ours.
-        case EINTR, ECONNRESET: continue
+        case EINTR: continue
+        case EAGAIN:
+          if failure != nil { end(closeReason) }
+          return
         default:
-          // An error is reported once, before the records that came earlier: those are still to be read.
-          guard failure == nil else { return end(.failed(.last("recv", "link"))) }
+          // It comes before the records that were received earlier: those are still to be read.
+          guard failure == nil else { return end(closeReason) }
           failure = .last("recv", "link")
         }
       case ...maximumRecord: handler?(.received(record))
       default: return end(.recordTooLong(length))
       }
     }
+  }
+
+  /// A reset is a peer that closed without having read all of ours.
+  private var closeReason: CloseReason {
+    guard let failure, failure.code != ECONNRESET else { return .byPeer }
+    return .failed(failure)
   }
 
   private func end(_ reason: CloseReason) {

@@ -36,7 +36,7 @@ struct SimulatedRadioTests {
       connections += 1
       guard connections > failures else { return connection.close() }
       let link = MessageLink(
-        connection, engine: .server(mode: .peripheralServer, service: uuid, limits: limits), on: loop)
+        connection, engine: GATTLink.server(mode: .peripheralServer, service: uuid, limits: limits), on: loop)
       try? link.start { _ in }
       links.append(link)
     }
@@ -94,7 +94,7 @@ struct SimulatedRadioTests {
         discovery?.connectAgain(to: address)
       } else {
         let link = MessageLink(
-          connection, engine: .client(mode: .centralClient, service: uuid, ident: ident, limits: limits), on: loop)
+          connection, engine: GATTLink.client(mode: .centralClient, service: uuid, ident: ident, limits: limits), on: loop)
         try? link.start { if case .started = $0 { link.send([1, 2]) } }
         wallet = link
       }

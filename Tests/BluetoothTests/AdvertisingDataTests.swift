@@ -3,9 +3,7 @@ import Testing
 
 @testable import Bluetooth
 
-private let service = UUID128(text: "1d9f4ac5-79cf-4f8a-a509-43870594a07e")!
-private let onAir = service.wire128.hex
-private let other = UUID128(text: "00000001-a123-48ce-896b-4c76973373e6")!.wire128.hex
+private let otherWire = UUID128(text: "00000001-a123-48ce-896b-4c76973373e6")!.wire128.hex
 
 @Suite("Advertising data")
 struct AdvertisingDataTests {
@@ -13,44 +11,46 @@ struct AdvertisingDataTests {
   static let cases: [(String, Bool)] = [
     ("", false),
     ("020106", false),
-    ("1107" + onAir, true),
-    ("1106" + onAir, true),
-    ("020106" + "1107" + onAir, true),
-    ("1107" + onAir + "020106", true),
+    ("1107" + serviceWire, true),
+    ("1106" + serviceWire, true),
+    ("020106" + "1107" + serviceWire, true),
+    ("1107" + serviceWire + "020106", true),
     // Two UUIDs, ours second; more than legacy advertising holds, as extended advertising can.
-    ("2107" + other + onAir, true),
-    ("1107" + other, false),
+    ("2107" + otherWire + serviceWire, true),
+    ("1107" + otherWire, false),
     // Whole UUIDs count, a piece at the end does not.
-    ("1507" + onAir + "01020304", true),
-    ("1007" + String(onAir.dropLast(2)), false),
+    ("1507" + serviceWire + "01020304", true),
+    ("1007" + String(serviceWire.dropLast(2)), false),
     // Not as 16-bit UUIDs, service data or a name.
-    ("1103" + onAir, false),
-    ("1121" + onAir, false),
-    ("1109" + onAir, false),
+    ("1103" + serviceWire, false),
+    ("1121" + serviceWire, false),
+    ("1109" + serviceWire, false),
     // A structure that does not fit ends the list, one before it counts.
-    ("1107" + onAir + "ff07", true),
-    ("ff07" + onAir, false),
-    ("1107" + String(onAir.dropLast(2)), false),
+    ("1107" + serviceWire + "ff07", true),
+    ("ff07" + serviceWire, false),
+    ("1107" + String(serviceWire.dropLast(2)), false),
     // A length of zero ends it.
-    ("00" + "1107" + onAir, false),
+    ("00" + "1107" + serviceWire, false),
     ("020106" + "00000000", false),
     // A length without a type, at the very end.
-    ("1107" + onAir + "05", true),
+    ("1107" + serviceWire + "05", true),
     ("01", false),
     ("0107", false),
   ]
 
   @Test("the service is found in whole lists of 128-bit UUIDs and nowhere else", arguments: cases)
   func offers(data: String, expected: Bool) throws {
-    let bytes = try #require(Bytes.bytes(hex: data))
+    let bytes = try octets(data)
     #expect(AdvertisingData(parsing: bytes[...]).offers(service) == expected)
   }
 
   @Test("a service needs 18 bytes, 21 with Flags")
   func service128() throws {
     let data = AdvertisingData.service(service)
-    #expect(try data.encoded().hex == "1107" + onAir)
-    #expect(try data.encoded(reserved: 13).count == 18)
+    let bytes = try data.encoded()
+    #expect(bytes.hex == "1107" + serviceWire)
+    let full = try data.encoded(reserved: 13)
+    #expect(full.count == 18)
     #expect(throws: AdvertisingData.Violation.tooLong(byteCount: 32, limit: 31)) { try data.encoded(reserved: 14) }
   }
 

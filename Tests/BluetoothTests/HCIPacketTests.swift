@@ -3,9 +3,8 @@ import Testing
 
 @testable import Bluetooth
 
-private let service = UUID128(text: "1d9f4ac5-79cf-4f8a-a509-43870594a07e")!
-private let data = "020106" + "1107" + service.wire128.hex
-private let device = BluetoothAddress(value: 0xca4d_d8cf_184b, kind: .leRandom)
+private let reportData = "020106" + "1107" + serviceWire
+private let sender = BluetoothAddress(value: 0xca4d_d8cf_184b, kind: .leRandom)
 
 @Suite("Packets of the controller")
 struct HCIPacketTests {
@@ -13,7 +12,7 @@ struct HCIPacketTests {
   static let commands: [(HCICommand, String)] = [
     (.readLocalCommands, "01 0210 00"),
     (.leReadSupportedStates, "01 1c20 00"),
-    (.leSetRandomAddress(device), "01 0520 06 4b18cfd84dca"),
+    (.leSetRandomAddress(sender), "01 0520 06 4b18cfd84dca"),
     (.leSetScanParameters(scan), "01 0b20 07 01 3000 3000 01 00"),
     // The last byte: duplicates are not filtered.
     (.leSetScanEnable(true), "01 0c20 02 01 00"),
@@ -39,8 +38,8 @@ struct HCIPacketTests {
   ]
 
   @Test("events are read as specified", arguments: events)
-  func events(packet: String, expected: HCIEvent) throws {
-    let bytes = try #require(Bytes.bytes(hex: packet.filter { $0 != " " }))
+  func reading(packet: String, expected: HCIEvent) throws {
+    let bytes = try octets(packet)
     #expect(HCIEvent(bytes[...]) == expected)
     for count in 0..<bytes.count { #expect(HCIEvent(bytes.prefix(count)) == nil) }
     #expect(HCIEvent((bytes + [0])[...]) == nil)
@@ -48,7 +47,7 @@ struct HCIPacketTests {
   }
 
   private func reports(_ body: String) throws -> [HCIEvent.Advertisement]? {
-    let bytes = try #require(Bytes.bytes(hex: body))
+    let bytes = try octets(body)
     guard case .advertisements(let reports)? = HCIEvent(([4, 0x3e, UInt8(bytes.count)] + bytes)[...]) else { return nil }
     return reports
   }
@@ -58,8 +57,8 @@ struct HCIPacketTests {
     arguments: [(0, true), (1, true), (2, false), (3, false), (4, true)])
   func connectable(event: UInt8, expected: Bool) throws {
     let report = try #require(
-      try reports("0201" + [event].hex + "01" + "4b18cfd84dca" + "15" + data + "c8")?.first)
-    #expect(report.address == device)
+      try reports("0201" + [event].hex + "01" + "4b18cfd84dca" + "15" + reportData + "c8")?.first)
+    #expect(report.address == sender)
     #expect(report.isConnectable == expected)
     #expect(report.rssi == -56)
     #expect(report.data.offers(service))
@@ -75,19 +74,23 @@ struct HCIPacketTests {
 
   @Test("a report that is cut short makes the event none")
   func short() throws {
-    let whole = "0201" + "00" + "01" + "4b18cfd84dca" + "15" + data + "c8"
-    for count in stride(from: 4, to: whole.count, by: 2) { #expect(try reports(String(whole.prefix(count))) == nil) }
-    let extended = "0d01" + "1300" + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + data
+    let whole = "0201" + "00" + "01" + "4b18cfd84dca" + "15" + reportData + "c8"
+    for count in stride(from: 4, to: whole.count, by: 2) {
+      let found = try reports(String(whole.prefix(count)))
+      #expect(found == nil)
+    }
+    let extended = "0d01" + "1300" + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
     for count in stride(from: 4, to: extended.count, by: 2) {
-      #expect(try reports(String(extended.prefix(count))) == nil)
+      let found = try reports(String(extended.prefix(count)))
+      #expect(found == nil)
     }
   }
 
   @Test("an extended report is read like a legacy one", arguments: [("1300", true), ("1b00", true), ("1000", false)])
   func extended(event: String, expected: Bool) throws {
-    let body = "0d01" + event + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + data
+    let body = "0d01" + event + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
     let report = try #require(try reports(body)?.first)
-    #expect(report.address == device)
+    #expect(report.address == sender)
     #expect(report.isConnectable == expected)
     #expect(report.rssi == -56)
     #expect(report.data.offers(service))
@@ -95,7 +98,7 @@ struct HCIPacketTests {
 
   @Test("states that go together are bits of 8 bytes")
   func states() throws {
-    let states = try #require(LEStates(try #require(Bytes.bytes(hex: "ffff3fffff030000"))[...]))
+    let states = try #require(LEStates(octets("ffff3fffff030000")[...]))
     #expect(states.contains(.advertisingAndActiveScan))
     #expect(states.contains(.advertisingAsPeripheral))
     let few = try #require(LEStates([0xff, 0x00, 0, 0, 0, 0, 0, 0]))

@@ -3,8 +3,9 @@ import Testing
 
 @testable import Bluetooth
 
-private let service = UUID128(text: "1d9f4ac5-79cf-4f8a-a509-43870594a07e")!
-private let serviceOnAir = "7ea094058743 09a5 8a4f cf79 c54a9f1d".filter { $0 != " " }
+/// The bytes of hexadecimal digits in groups.
+func octets(_ text: String) throws -> [UInt8] { try #require(bytes(hex: text.filter { $0 != " " })) }
+
 private let device = BluetoothAddress(value: 0xca4d_d8cf_184b, kind: .leRandom)
 
 @Suite("The management interface of Linux")
@@ -23,7 +24,7 @@ struct ManagementTests {
     (.setStaticAddress(device), "2b00 0000 0600 4b18cfd84dca"),
     (.setPrivacy(key: [UInt8](repeating: 0xee, count: 16)), "2f00 0000 1100 01 " + String(repeating: "ee", count: 16)),
     (.removeAdvertising(instance: 1), "3f00 0000 0100 01"),
-    (.startServiceDiscovery(services: [service], rssi: -127), "3a00 0000 1400 06 81 0100 " + serviceOnAir),
+    (.startServiceDiscovery(services: [service], rssi: -127), "3a00 0000 1400 06 81 0100 " + serviceWire),
     (.stopDiscovery, "2400 0000 0100 06"),
     (
       .loadConnectionParameters(
@@ -54,7 +55,7 @@ struct ManagementTests {
     let command = ManagementCommand.addAdvertising(try .service(service))
     #expect(
       command.encoded(for: 1).hex
-        == "3e0001001d00" + "01" + "0b000000" + "0000" + "0000" + "12" + "00" + "1107" + serviceOnAir)
+        == "3e0001001d00" + "01" + "0b000000" + "0000" + "0000" + "12" + "00" + "1107" + serviceWire)
   }
 
   @Test("a mode's time is rounded down to whole units")
@@ -83,8 +84,8 @@ struct ManagementTests {
   ]
 
   @Test("events are read as documented", arguments: events)
-  func events(packet: String, expected: ManagementEvent.Content) throws {
-    let bytes = try #require(Bytes.bytes(hex: packet.filter { $0 != " " }))
+  func reading(packet: String, expected: ManagementEvent.Content) throws {
+    let bytes = try octets(packet)
     let event = try #require(ManagementEvent(bytes[...]))
     #expect(event.index == 0)
     #expect(event.content == expected)
@@ -100,9 +101,9 @@ struct ManagementTests {
 
   @Test("a found device has its address, strength and advertising data")
   func deviceFound() throws {
-    let data = "020106" + "1107" + serviceOnAir
+    let data = "020106" + "1107" + serviceWire
     let packet = "120000002300" + "4b18cfd84dca" + "02" + "c8" + "00000000" + "1500" + data
-    let event = try #require(ManagementEvent(try #require(Bytes.bytes(hex: packet))[...]))
+    let event = try #require(ManagementEvent(octets(packet)[...]))
     guard case .deviceFound(let found) = event.content else {
       Issue.record("no device")
       return
@@ -130,8 +131,7 @@ struct ManagementTests {
 
   @Test("controller information is read from its first 20 bytes")
   func information() throws {
-    let bytes = try #require(
-      Bytes.bytes(hex: "01000032a6dc" + "09" + "0f00" + "ffbe0100" + "80000000" + "000000" + "7069"))
+    let bytes = try octets("01000032a6dc 09 0f00 ffbe0100 80000000 000000 7069")
     let information = try #require(ControllerInformation(bytes[...]))
     #expect(information.address.description == "DC:A6:32:00:00:01")
     #expect(information.versionText == "5.0")

@@ -22,7 +22,7 @@ struct AdapterTests {
       #expect(!text.contains("\n"))
       #expect(!text.hasSuffix("."))
     }
-    #expect(problem.code.allSatisfy(\.isLetter))
+    #expect(problem.code.allSatisfy { $0.isLetter })
   }
 
   @Test("a daemon is named, and so is how to end it")
