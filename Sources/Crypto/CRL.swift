@@ -1,4 +1,4 @@
-internal import Bytes
+import Bytes
 internal import COpenSSL
 import CivilTime
 

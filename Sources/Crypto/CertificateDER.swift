@@ -1,4 +1,4 @@
-internal import Bytes
+import Bytes
 
 /// Tags of the DER shapes that certificates are made of.
 enum DERTag {

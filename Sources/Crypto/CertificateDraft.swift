@@ -1,4 +1,4 @@
-internal import Bytes
+import Bytes
 import CivilTime
 
 /// One attribute of a name to be written.

@@ -1,4 +1,4 @@
-internal import Bytes
+import Bytes
 
 /// The text form of certificates, lists and keys (RFC 7468).
 package enum PEM {

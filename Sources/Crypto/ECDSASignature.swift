@@ -1,4 +1,4 @@
-internal import Bytes
+import Bytes
 internal import COpenSSL
 
 /// An ECDSA signature in DER: a sequence of two integers, each in its fewest bytes and with a sign byte where the
