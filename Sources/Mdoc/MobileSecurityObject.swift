@@ -119,7 +119,8 @@ package struct NameSpaceDigests: Sendable {
     self.digests = digests
   }
 
-  func digest(_ id: UInt64) -> ByteView? {
+  /// The digest the issuer signed for an item; nil when the id is not there.
+  package func digest(_ id: UInt64) -> ByteView? {
     var range = digests.indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
