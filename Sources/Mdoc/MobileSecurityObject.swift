@@ -187,8 +187,8 @@ package struct ValidityInfo: Sendable {
   }
 
   private static func instant(_ item: CBORItem, _ rules: MobileSecurityObject.DateRules) -> UnixTime? {
-    guard item.tagNumber == 0 || rules.acceptsUntagged, let text = item.untagged(0).text,
-      let date = DateTime(text), rules.acceptsFraction || !date.hasFraction
+    guard item.tagNumber == 0 || rules.acceptsUntagged, let text = item.untagged(0).textBytes,
+      let date = DateTime(characters: text), rules.acceptsFraction || !date.hasFraction
     else { return nil }
     return date.instant
   }
