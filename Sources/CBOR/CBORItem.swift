@@ -87,6 +87,9 @@ package struct CBORItem: Sendable {
   /// The content of a byte string.
   package var bytes: ByteView? { node.kind == .bytes ? CBORItem.stringContent(node, in: document.bytes) : nil }
 
+  /// The content of a text string as UTF-8, for what reads characters and keeps no text.
+  package var textBytes: ByteView? { node.kind == .text ? CBORItem.stringContent(node, in: document.bytes) : nil }
+
   /// The content of a text string.
   package var text: String? {
     node.kind == .text ? String(decoding: CBORItem.stringContent(node, in: document.bytes), as: UTF8.self) : nil

@@ -11,14 +11,19 @@ package struct DateTime: Hashable, Sendable {
   package var localDate: CalendarDate { instant.date(offsetSeconds: offsetSeconds) }
 
   /// Nil when the text is not an RFC 3339 date-time. A fraction of up to 9 digits and any offset are accepted.
-  package init?(_ text: String) {
-    let characters = Array(text.utf8)
-    guard characters.count >= 20, let date = CalendarDate(characters: characters[0..<10]),
-      characters[10] == UInt8(ascii: "T"), characters[13] == UInt8(ascii: ":"), characters[16] == UInt8(ascii: ":"),
-      let hour = number(characters[11..<13]), hour < 24, let minute = number(characters[14..<16]), minute < 60,
-      let second = number(characters[17..<19]), second < 60
+  package init?(_ text: String) { self.init(characters: Array(text.utf8)[...]) }
+
+  /// The same from the characters of the text in UTF-8.
+  package init?(characters: ArraySlice<UInt8>) {
+    let start = characters.startIndex
+    guard characters.count >= 20, let date = CalendarDate(characters: characters[start..<start + 10]),
+      characters[start + 10] == UInt8(ascii: "T"), characters[start + 13] == UInt8(ascii: ":"),
+      characters[start + 16] == UInt8(ascii: ":"),
+      let hour = number(characters[start + 11..<start + 13]), hour < 24,
+      let minute = number(characters[start + 14..<start + 16]), minute < 60,
+      let second = number(characters[start + 17..<start + 19]), second < 60
     else { return nil }
-    var rest = characters[19...]
+    var rest = characters[(start + 19)...]
     var nanoseconds = 0
     hasFraction = rest.first == UInt8(ascii: ".")
     if hasFraction {

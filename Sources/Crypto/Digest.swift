@@ -48,3 +48,32 @@ func evpDigest(_ evp: OpaquePointer, size: Int, _ bytes: UnsafePointer<UInt8>, _
     initialized = size
   }
 }
+
+/// Digests of many byte strings, one after another in one context: for a small one, making the context is most of the
+/// work. Not thread-safe.
+package final class Digester {
+  private let algorithm: HashAlgorithm
+  private let context: OpaquePointer  // owned, freed in deinit
+
+  package init(_ algorithm: HashAlgorithm) {
+    guard let context = EVP_MD_CTX_new() else {
+      fatalError("\(openSSLError("EVP_MD_CTX_new"))")  // fails for want of memory only
+    }
+    self.algorithm = algorithm
+    self.context = context
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// The digest of `bytes`.
+  package func digest(_ bytes: ByteView) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: algorithm.digestSize) { buffer, initialized in
+      let good = withBytes(of: bytes) { bytes, count in
+        EVP_DigestInit_ex2(context, algorithm.evp, nil) == 1 && EVP_DigestUpdate(context, bytes, count) == 1
+          && EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1
+      }
+      guard good else { fatalError("\(openSSLError("EVP_Digest"))") }  // fails for want of memory only
+      initialized = algorithm.digestSize
+    }
+  }
+}

@@ -54,23 +54,10 @@ package struct IssuerSignedItem: Sendable {
 
   /// Nil for anything but T24(map) with the four members of the right kinds. Further members are ignored.
   package init?(_ item: CBORItem) {
-    guard let content = try? item.embedded(), let members = content.entries else { return nil }
-    var digestID: UInt64?
-    var random: ByteView?
-    var identifier: String?
-    var value: CBORItem?
-    for (key, member) in members {
-      if key.isText("digestID" as StaticString) {
-        digestID = member.uint
-      } else if key.isText("random" as StaticString) {
-        random = member.bytes
-      } else if key.isText("elementIdentifier" as StaticString) {
-        identifier = member.text
-      } else if key.isText("elementValue" as StaticString) {
-        value = member
-      }
-    }
-    guard let digestID, digestID < 1 << 31, let random, let identifier, let value else { return nil }
+    guard let content = try? item.embedded(), let digestID = content[key: "digestID"]?.uint, digestID < 1 << 31,
+      let random = content[key: "random"]?.bytes, let identifier = content[key: "elementIdentifier"]?.text,
+      let value = content[key: "elementValue"]
+    else { return nil }
     encoded = item.encoded
     self.digestID = digestID
     self.random = random

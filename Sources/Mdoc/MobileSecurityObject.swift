@@ -119,7 +119,8 @@ package struct NameSpaceDigests: Sendable {
     self.digests = digests
   }
 
-  func digest(_ id: UInt64) -> ByteView? {
+  /// The digest the issuer signed for an item; nil when the id is not there.
+  package func digest(_ id: UInt64) -> ByteView? {
     var range = digests.indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
@@ -186,8 +187,8 @@ package struct ValidityInfo: Sendable {
   }
 
   private static func instant(_ item: CBORItem, _ rules: MobileSecurityObject.DateRules) -> UnixTime? {
-    guard item.tagNumber == 0 || rules.acceptsUntagged, let text = item.untagged(0).text,
-      let date = DateTime(text), rules.acceptsFraction || !date.hasFraction
+    guard item.tagNumber == 0 || rules.acceptsUntagged, let text = item.untagged(0).textBytes,
+      let date = DateTime(characters: text), rules.acceptsFraction || !date.hasFraction
     else { return nil }
     return date.instant
   }

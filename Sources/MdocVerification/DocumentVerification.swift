@@ -126,6 +126,7 @@ struct DocumentVerification {
   private mutating func checkItems(of issuerSigned: IssuerSigned, against object: MobileSecurityObject) {
     let algorithm = HashAlgorithm(msoName: object.digestAlgorithm)
     if algorithm == nil { fail(.digestAlgorithmUnsupported) }
+    let digester = algorithm.map(Digester.init)
     guard let nameSpaces = issuerSigned.nameSpaces else {
       fail(.itemMalformed(nameSpace: "nameSpaces"))
       return
@@ -133,6 +134,7 @@ struct DocumentVerification {
     for nameSpace in nameSpaces {
       let name = nameSpace.nameSpace
       if nameSpace.hasMalformedItem { fail(.itemMalformed(nameSpace: name)) }
+      let signed = object.valueDigests.first { $0.nameSpace == name }
       var identifiers = Distinct<String>(count: nameSpace.items.count)
       var digestIDs = Distinct<UInt64>(count: nameSpace.items.count)
       for item in nameSpace.items {
@@ -143,9 +145,9 @@ struct DocumentVerification {
         if item.random.count < 16 {
           add(policy.failsShortRandom ? .failure : .warning, .randomTooShort(nameSpace: name, element: element))
         }
-        guard let algorithm else { continue }
-        if let expected = object.digest(item.digestID, in: name) {
-          if !expected.elementsEqual(digest(algorithm, item.encoded)) {
+        guard let digester else { continue }
+        if let expected = signed?.digest(item.digestID) {
+          if !isEqual(expected, digester.digest(item.encoded)[...]) {
             fail(.digestMismatch(nameSpace: name, element: element))
           }
         } else {

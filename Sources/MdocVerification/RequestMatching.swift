@@ -8,13 +8,16 @@ extension DocumentVerification {
   mutating func matchRequest(
     issuerSigned: IssuerSigned, deviceSigned: DeviceSigned, signer: Certificate?, object: MobileSecurityObject
   ) -> VerifiedDocument? {
-    let statements = ageStatements(issuerSigned)
+    var statements: [AgeStatement] = []
     var elements: [VerifiedElement] = []
     elements.reserveCapacity(requests.reduce(0) { $0 + $1.nameSpaces.reduce(0) { $0 + $1.elements.count } })
     for nameSpace in issuerSigned.nameSpaces ?? [] {
       for item in nameSpace.items {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
-        if isRequested(name) || answersAge(name, value: item.elementValue.bool) {
+        // Issuer-signed booleans only: a device-signed statement proves nothing about age.
+        let statement = AgeStatement(name, item.elementValue)
+        if let statement { statements.append(statement) }
+        if isRequested(name) || statement.map(answersLimit) == true {
           elements.append(VerifiedElement(name: name, value: ElementValue(item.elementValue), isDeviceSigned: false))
         } else {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
@@ -42,27 +45,15 @@ extension DocumentVerification {
     requests.contains { $0.asks(for: name.element, in: name.nameSpace) }
   }
 
-  /// Issuer-signed booleans only: a device-signed statement proves nothing about age.
-  private func ageStatements(_ issuerSigned: IssuerSigned) -> [(nameSpace: String, age: AgeOver, value: Bool)] {
-    var statements: [(nameSpace: String, age: AgeOver, value: Bool)] = []
-    for nameSpace in issuerSigned.nameSpaces ?? [] {
-      for item in nameSpace.items {
-        guard let age = AgeOver(element: item.elementIdentifier), let value = item.elementValue.bool else { continue }
-        statements.append((nameSpace.nameSpace, age, value))
-      }
-    }
-    return statements
-  }
-
-  /// Whether an age statement nobody named answers a limit that was asked for in its name space.
-  private func answersAge(_ name: ElementName, value: Bool?) -> Bool {
-    guard let statement = AgeOver(element: name.element), let value else { return false }
-    return requestedLimits.contains { request in
-      request.nameSpace == name.nameSpace && (value ? statement >= request.limit : statement <= request.limit)
+  /// Whether an age statement answers a limit that was asked for in its name space, though nobody named it.
+  private func answersLimit(_ statement: AgeStatement) -> Bool {
+    requestedLimits.contains { request in
+      request.nameSpace == statement.nameSpace
+        && (statement.value ? statement.age >= request.limit : statement.age <= request.limit)
     }
   }
 
-  private mutating func answerAges(from statements: [(nameSpace: String, age: AgeOver, value: Bool)]) -> [AgeResult] {
+  private mutating func answerAges(from statements: [AgeStatement]) -> [AgeResult] {
     var results: [AgeResult] = []
     for request in requestedLimits {
       let answer = request.limit.answer(
@@ -112,5 +103,20 @@ extension DocumentVerification {
     return ages.contains {
       $0.limit == limit && $0.nameSpace == name.nameSpace && ($0.answer == .yes || $0.answer == .no)
     }
+  }
+}
+
+/// An `age_over_NN` that came.
+private struct AgeStatement {
+  let nameSpace: String
+  let age: AgeOver
+  let value: Bool
+
+  /// Nil for another element, and for one that is no boolean.
+  init?(_ name: ElementName, _ value: CBORItem) {
+    guard let value = value.bool, let age = AgeOver(element: name.element) else { return nil }
+    nameSpace = name.nameSpace
+    self.age = age
+    self.value = value
   }
 }

@@ -179,6 +179,8 @@ struct CBORDecoderTests {
   func indefiniteStrings() throws {
     #expect(try decode("5f42010243030405ff").get().bytes?.hex == "0102030405")
     #expect(try decode("7f657374726561646d696e67ff").get().text == "streaming")
+    #expect(try decode("7f657374726561646d696e67ff").get().textBytes.map(Array.init) == Array("streaming".utf8))
+    #expect(try decode("6161").get().textBytes == [0x61] && decode("4161").get().textBytes == nil)
     #expect(try decode("7f6161ff").get().isText("a" as StaticString))
     #expect(try decode("5fff").get().bytes?.isEmpty == true)
   }

@@ -60,6 +60,7 @@ struct DateTimeTests {
     let date = try #require(DateTime(text))
     #expect(date.instant == UnixTime(seconds: seconds, nanoseconds: nanoseconds))
     #expect(date.hasFraction == hasFraction)
+    #expect(DateTime(characters: Array("T\(text)Z".utf8).dropFirst().dropLast()) == date)
   }
 
   @Test(
@@ -72,6 +73,7 @@ struct DateTimeTests {
     ])
   func refused(text: String) {
     #expect(DateTime(text) == nil)
+    #expect(DateTime(characters: Array("T\(text)Z".utf8).dropFirst().dropLast()) == nil)
   }
 
   @Test("the written date counts at its own offset")
