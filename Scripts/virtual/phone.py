@@ -1,0 +1,419 @@
+#!/usr/bin/env python3
+"""A phone in radio range of the virtual board, with `mdoc-wallet` in it.
+
+    phone.py --controller SOCKET --wallet PROGRAM [OPTIONS] [-- OPTIONS OF mdoc-wallet present]
+
+The radio is bumble's; the wallet believes that it is on a simulated air, a folder of sockets that carry ATT PDUs. This
+program is the relay between the two: what the wallet advertises in the folder is advertised on the air, what the board
+advertises appears in the folder, and the PDUs of the ATT channel go through unseen by bumble's own GATT. So the phone's
+GATT is our own, but what the board's kernel talks to is a foreign L2CAP, link layer and controller.
+
+Each session is a new phone: new address, UUID and key. Events are JSON lines on standard output. With --control, a
+socket takes one command a line: `drop` (out of range), `next` (give up this session).
+"""
+import argparse
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import uuid
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bumble import att, hci
+from bumble.core import AdvertisingData
+from bumble.device import Device
+from bumble.hci import Address
+from bumble.host import Host
+
+from air import Air, Radio, report, serve_board, services
+
+PHASES = ("engaged", "connected", "started", "established", "mid-response", "after-response")
+# Parts of the answer that go out before a phone vanishes or stalls in its middle
+HALF = 4
+WRITE_COMMAND, NOTIFICATION = 0x52, 0x1B
+
+
+def device_on(air, name):
+    """(radio, device): a new phone with a random address of its own."""
+    radio = Radio(name, link=air, public_address=str(Address.generate_static_address()))
+    device = Device(name=name, address=Address.generate_static_address(), host=Host(radio, radio))
+    return radio, device
+
+
+def take_att(device, handler):
+    """Gives the PDUs of the ATT channel to `handler(connection_handle, pdu)` instead of bumble's GATT."""
+    device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, handler)
+
+
+async def advertise(device, service):
+    data = AdvertisingData([(AdvertisingData.FLAGS, bytes([6])),
+                            (AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, service.bytes[::-1])])
+    await device.start_advertising(advertising_data=bytes(data), advertising_interval_min=40,
+                                   advertising_interval_max=40)
+
+
+class Gone(Exception):
+    """The phone has left, or says nothing any more."""
+
+
+class Progress:
+    """Follows a session by its PDUs, to leave or fall silent at the phase that was named."""
+
+    def __init__(self):
+        self.phase, self.parts = "connected", 0
+
+    def passes(self, pdu, from_phone):
+        """The phase that begins with this PDU, or nothing."""
+        if pdu[0] not in (WRITE_COMMAND, NOTIFICATION) or len(pdu) < 4:
+            return None
+        value = pdu[3:]
+        if self.phase == "connected":
+            return self.enter("started") if value == b"\x01" and pdu[0] == WRITE_COMMAND else None
+        if len(value) < 2:
+            return None                     # State
+        if self.phase == "started" and not from_phone and value[0] == 0:
+            return self.enter("established")
+        if from_phone:
+            self.parts += 1
+            if value[0] == 0:
+                return self.enter("after-response")
+            if self.parts == HALF:
+                return self.enter("mid-response")
+        return None
+
+    def enter(self, phase):
+        self.phase = phase
+        return phase
+
+
+class Session:
+    """One code and what comes of it."""
+
+    def __init__(self, air, options, number):
+        self.air, self.options, self.number = air, options, number
+        self.folder = tempfile.mkdtemp(prefix="air.")
+        self.radio, self.device = device_on(air, f"phone {number}")
+        self.own = {}                       # names in the folder that stand for the board's advertisements
+        self.connection, self.link, self.task, self.progress = None, None, None, Progress()
+        self.is_silent, self.is_gone, self.over = False, False, asyncio.Event()
+
+    def report(self, event, **fields):
+        report(event, session=self.number, **fields)
+
+    async def run(self):
+        wallet = await asyncio.create_subprocess_exec(
+            self.options.wallet, "present", "--air", self.folder, "--json", "--mode", self.options.mode, "--yes",
+            *self.options.present, stdout=asyncio.subprocess.PIPE)
+        reading = asyncio.ensure_future(self.read(wallet.stdout))
+        relaying = asyncio.ensure_future(self.relay())
+        try:
+            await asyncio.wait([reading, asyncio.ensure_future(self.over.wait())],
+                               return_when=asyncio.FIRST_COMPLETED)
+            # The reader closes the link in its own time; a kernel keeps it for 2 s after the last socket.
+            await self.until(lambda: self.connection is None, 5)
+        finally:
+            relaying.cancel()
+            reading.cancel()
+            if wallet.returncode is None:
+                wallet.send_signal(signal.SIGTERM)
+            status = await wallet.wait()
+            self.leave()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.report("session-end", wallet_status=status)
+
+    async def until(self, condition, seconds):
+        for _ in range(int(seconds / 0.02)):
+            if condition():
+                return
+            await asyncio.sleep(0.02)
+
+    async def read(self, lines):
+        """What the wallet says."""
+        while line := await lines.readline():
+            said = json.loads(line)
+            kind = said.pop("event", "wallet")
+            if kind == "engagement":
+                self.report("engagement", uri=said["text"], mode=self.options.mode)
+            else:
+                self.report(f"wallet-{kind}", **said)
+
+    # --- Being found and finding ---------------------------------------------------------------------------------
+
+    async def relay(self):
+        await self.device.power_on()
+        take_att(self.device, self.from_board)
+        self.device.on("connection", self.on_connection)
+        self.device.on("advertisement", self.on_advertisement)
+        if self.options.vanish == "engaged":
+            self.is_gone = True
+            self.report("vanished", phase="engaged")
+            return
+        if self.options.mode != "peripheral":
+            await self.device.start_scanning(filter_duplicates=False)
+        advertised = None
+        while not self.is_gone:
+            offered = next((name for name in os.listdir(self.folder)
+                            if not name.startswith(".") and name not in self.own), None)
+            wanted = offered if self.connection is None and self.task is None else None
+            if wanted != advertised:
+                if wanted is None:
+                    if self.device.is_advertising:
+                        await self.device.stop_advertising()
+                else:
+                    await advertise(self.device, uuid.UUID(wanted.partition(".")[0]))
+                    self.report("advertising", uuid=wanted.partition(".")[0])
+                advertised = wanted
+            self.offered = offered
+            await asyncio.sleep(0.02)
+
+    def on_connection(self, connection):
+        connection.on("disconnection", lambda reason: self.on_disconnection(connection, reason))
+        if connection.role == hci.Role.CENTRAL:
+            return                          # by `connect`
+        if self.connection is not None or self.offered is None:
+            asyncio.ensure_future(connection.disconnect())
+            return
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            link.connect(os.path.join(self.folder, self.offered))
+        except OSError as error:            # the wallet has just gone over to the other mode
+            self.report("refused", why=str(error))
+            asyncio.ensure_future(connection.disconnect())
+            return
+        self.join(connection, link, "peripheral")
+
+    def on_advertisement(self, advertisement):
+        """What the board advertises appears in the folder, under its address."""
+        for service in services(advertisement.data):
+            address = bytes(advertisement.address)[::-1].hex()
+            name = f"{uuid.UUID(bytes=service)}.{address}"
+            if name in self.own or self.is_gone or self.connection is not None:
+                continue
+            self.report("found", uuid=name.partition(".")[0], address=str(advertisement.address))
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            listener.setblocking(False)
+            hidden = os.path.join(self.folder, "." + secrets.token_hex(6))
+            listener.bind(hidden)
+            listener.listen(4)
+            self.own[name] = listener
+            # It gets its name when it listens, so that nobody who sees the name is refused.
+            os.rename(hidden, os.path.join(self.folder, name))
+            asyncio.ensure_future(self.await_wallet(name, listener, advertisement.address))
+
+    async def await_wallet(self, name, listener, address):
+        loop = asyncio.get_running_loop()
+        while name in self.own:
+            link, _ = await loop.sock_accept(listener)
+            if self.connection is not None or self.task is not None or self.is_gone:
+                link.close()
+                continue
+            self.task = asyncio.ensure_future(self.connect(link, address))
+
+    async def connect(self, link, address):
+        link.setblocking(False)
+        try:
+            if self.device.scanning:
+                await self.device.stop_scanning()
+            connection = await self.device.connect(address, timeout=10)
+            self.join(connection, link, "central")
+        except Exception as error:          # of many kinds in bumble, all of them "no connection"
+            self.report("connect-failed", why=repr(error))
+            link.close()
+            await self.look_again()
+        finally:
+            self.task = None
+
+    async def look_again(self):
+        for name, listener in self.own.items():
+            listener.close()
+            if os.path.exists(path := os.path.join(self.folder, name)):
+                os.unlink(path)
+        self.own.clear()
+        if self.options.mode != "peripheral" and not self.is_gone and not self.device.scanning:
+            await self.device.start_scanning(filter_duplicates=False)
+
+    # --- The link ------------------------------------------------------------------------------------------------
+
+    def join(self, connection, link, role):
+        link.setblocking(False)
+        self.connection, self.link, self.progress = connection, link, Progress()
+        self.inbox = asyncio.Queue()
+        self.report("connected", role=role, peer=str(connection.peer_address))
+        self.pumps = [asyncio.ensure_future(self.to_board(connection, link)),
+                      asyncio.ensure_future(self.to_wallet(self.inbox, link))]
+        self.happens("connected")
+
+    def from_board(self, handle, pdu):
+        if self.connection is None or handle != self.connection.handle or self.is_silent or not pdu:
+            return
+        self.inbox.put_nowait(pdu)
+        self.happens(self.progress.passes(pdu, from_phone=False))
+
+    async def to_wallet(self, inbox, link):
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                await loop.sock_sendall(link, await inbox.get())
+        except OSError:
+            pass                            # the wallet has closed; the other direction ends the link
+
+    async def to_board(self, connection, link):
+        loop = asyncio.get_running_loop()
+        queue = self.device.host.le_acl_packet_queue
+        try:
+            while pdu := await loop.sock_recv(link, 1024):
+                if self.is_silent:
+                    continue
+                phase = self.progress.passes(pdu, from_phone=True)
+                self.device.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
+                while queue.pending > 32:
+                    await asyncio.sleep(0.001)
+                if phase:
+                    while queue.pending:
+                        await asyncio.sleep(0.001)
+                    self.happens(phase)
+        except OSError:
+            pass
+        # The wallet is done with this link. As server it leaves that to the reader for a while.
+        if self.connection is connection and not self.is_silent:
+            while queue.pending:
+                await asyncio.sleep(0.001)
+            await self.until(lambda: self.connection is not connection,
+                             0.1 if connection.role == hci.Role.CENTRAL else 3)
+            if self.connection is connection:
+                await connection.disconnect()
+
+    def on_disconnection(self, connection, reason):
+        if self.connection is not connection:
+            return
+        self.report("disconnected", reason=int(reason), phase=self.progress.phase)
+        self.connection = None
+        self.link.close()
+        for pump in self.pumps:
+            pump.cancel()
+        if self.is_gone or self.is_silent:
+            self.over.set()
+        elif self.progress.phase == "connected":
+            asyncio.ensure_future(self.look_again())
+
+    # --- Faults --------------------------------------------------------------------------------------------------
+
+    def happens(self, phase):
+        if phase is None or self.is_silent or self.is_gone:
+            return
+        self.report("phase", phase=phase)
+        if phase == self.options.vanish:
+            self.vanish()
+        elif phase == self.options.stall:
+            self.is_silent = True
+            self.report("stalled", phase=phase)
+
+    def vanish(self):
+        self.is_gone = True
+        self.report("vanished", phase=self.progress.phase)
+        self.radio.silence()
+        self.radio.vanish()
+        self.over.set()
+
+    def leave(self):
+        self.is_gone = True
+        self.radio.silence()
+        self.radio.vanish()
+        self.air.controllers.discard(self.radio)
+        for listener in self.own.values():
+            listener.close()
+
+
+class SilentPhone:
+    """Somebody else's phone: offers the same service, or connects to the board's, and then says nothing at all."""
+
+    def __init__(self, air, mode):
+        self.mode = mode
+        self.radio, self.device = device_on(air, "second phone")
+        self.service, self.is_connected = None, False
+
+    async def start(self, service):
+        """`service` is what the visitor's phone advertises, or nil while only the board does."""
+        await self.device.power_on()
+        take_att(self.device, lambda handle, pdu: None)
+        self.device.on("connection", self.on_connection)
+        if service is not None:
+            await advertise(self.device, service)
+        if self.mode != "peripheral":
+            self.device.on("advertisement", self.on_advertisement)
+            await self.device.start_scanning(filter_duplicates=False)
+        report("second-phone", address=str(self.device.random_address))
+
+    def on_connection(self, connection):
+        report("second-phone-connected", peer=str(connection.peer_address))
+        self.is_connected = True
+        connection.on("disconnection", lambda reason: report("second-phone-disconnected", reason=int(reason)))
+
+    def on_advertisement(self, advertisement):
+        if services(advertisement.data) and not self.is_connected and advertisement.address != self.device.random_address \
+                and advertisement.address.is_public:
+            self.is_connected = True
+            asyncio.ensure_future(self.connect(advertisement.address))
+
+    async def connect(self, address):
+        await self.device.stop_scanning()
+        await self.device.connect(address)
+
+
+async def serve_commands(path, current):
+    async def serve(reader, writer):
+        while line := (await reader.readline()).decode().strip():
+            session = current()
+            if session is not None and line == "drop":
+                session.vanish()
+            elif session is not None and line == "next":
+                session.over.set()
+            writer.write(b"ok\n" if line in ("drop", "next") else b"unknown\n")
+        writer.close()
+    await asyncio.start_unix_server(serve, path)
+
+
+async def main():
+    own, present = sys.argv[1:], []
+    if "--" in own:
+        own, present = own[:own.index("--")], own[own.index("--") + 1:]
+    p = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    p.add_argument("--controller", required=True, help="socket on which the board's controller is served")
+    p.add_argument("--wallet", help="the program mdoc-wallet; without it nobody is there")
+    p.add_argument("--mode", choices=("peripheral", "central", "both"), default="both")
+    p.add_argument("--dual-mode", action="store_true", help="the board's controller knows Bluetooth Classic too")
+    p.add_argument("--sessions", type=int, default=1)
+    p.add_argument("--pause", type=float, default=0.2, help="seconds between sessions")
+    p.add_argument("--vanish", choices=PHASES, help="leaves radio range there")
+    p.add_argument("--stall", choices=PHASES[1:], help="stays, and says nothing from there on")
+    p.add_argument("--second-phone", action="store_true", help="another phone is there first, and says nothing")
+    p.add_argument("--control", help="socket for commands")
+    options = p.parse_args(own)
+    options.present = present
+    air, session = Air(), None
+    await serve_board(air, options.controller, options.dual_mode)
+    report("ready")
+    if options.control:
+        await serve_commands(options.control, lambda: session)
+    for number in range(1, options.sessions + 1) if options.wallet else ():
+        session = Session(air, options, number)
+        if options.second_phone:
+            second = SilentPhone(air, options.mode)
+            await second.start(None)
+        await session.run()
+        await asyncio.sleep(options.pause)
+    report("done")
+    await asyncio.get_running_loop().create_future()    # the controller stays until this program is ended
+
+
+if __name__ == "__main__":
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt:
+        pass
