@@ -101,7 +101,7 @@ class Session:
         self.radio, self.device = device_on(air, f"phone {number}")
         self.own = {}                       # names in the folder that stand for the board's advertisements
         self.connection, self.link, self.task, self.progress = None, None, None, Progress()
-        self.is_silent, self.is_gone, self.over = False, False, asyncio.Event()
+        self.is_silent, self.is_gone, self.over, self.offered = False, False, asyncio.Event(), None
 
     def report(self, event, **fields):
         report(event, session=self.number, **fields)
@@ -268,6 +268,8 @@ class Session:
         queue = self.device.host.le_acl_packet_queue
         try:
             while pdu := await loop.sock_recv(link, 1024):
+                if self.is_gone:
+                    return
                 if self.is_silent:
                     continue
                 phase = self.progress.passes(pdu, from_phone=True)
@@ -336,10 +338,10 @@ class SilentPhone:
     def __init__(self, air, mode):
         self.mode = mode
         self.radio, self.device = device_on(air, "second phone")
-        self.service, self.is_connected = None, False
+        self.is_connected = False
 
     async def start(self, service):
-        """`service` is what the visitor's phone advertises, or nil while only the board does."""
+        """`service` is what the visitor's phone advertises, or None: then it only looks for the board."""
         await self.device.power_on()
         take_att(self.device, lambda handle, pdu: None)
         self.device.on("connection", self.on_connection)

@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""The scenarios of the virtual board, each with the outcome that it must have. `Scripts/virtual-board` starts this.
+
+A scenario returns what it saw: (outcome, figures). The outcome has to be the declared one to the letter; figures are
+printed beside it. It raises `Surprise` when something did not come. Each is one boot, or one for each part of it.
+"""
+import argparse
+import os
+import signal
+import sys
+import time
+import tomllib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from bench import TOP, Bench, Surprise
+
+SCENARIOS = {}
+SMOKE = ("peripheral", "central", "vanish-mid-response")
+PORTRAIT = 102400
+
+
+class Scenario:
+    def __init__(self, name, what, declared, play, reference_only):
+        self.name, self.what, self.declared, self.play, self.reference_only = name, what, declared, play, reference_only
+
+
+def scenario(name, what, declared, reference_only=False):
+    """Declares one. `reference_only`: the project's own phone cannot play it."""
+    def keep(play):
+        SCENARIOS[name] = Scenario(name, what, declared, play, reference_only)
+        return play
+    return keep
+
+
+# --- Visitors ----------------------------------------------------------------------------------------------------------
+
+def told(transaction):
+    """The outcome of a transaction in a few words."""
+    link, reasons = transaction.get("link"), transaction["reasons"]
+    words = [transaction["outcome"] + (f" ({', '.join(reasons)})" if reasons else "")]
+    return words[0] + (f" in {link['mode']}" if link else "")
+
+
+def figures(transaction):
+    spans, link = transaction["milliseconds"], transaction.get("link", {})
+    words = [f"MTU {link['mtu']}", f"{link['roundTrips']} round trips"] if link else []
+    if "responseBytes" in transaction:
+        words.append(f"{transaction['responseBytes']} bytes")
+    return ", ".join(words + [f"{name} {round(value)} ms" for name, value in spans.items()])
+
+
+def relay(bench, idle=0):
+    """What the relay did: each pulse is two edges."""
+    edges = bench.edges(bench.options.roles["relay"], idle)
+    return {0: "relay never moved", 2: "one relay pulse"}.get(edges, f"{edges} relay edges")
+
+
+def visit(options, change=None, code=None, **wishes):
+    """One visitor, from the code to ready again."""
+    with Bench(options) as bench:
+        bench.configure(**(change or {}))
+        bench.ring(**wishes)
+        bench.boot().ready()
+        if bench.line(options.roles["blue"]) != "1":
+            raise Surprise("ready, and the blue lamp is dark")
+        bench.show_code(**(code or {}))
+        transaction = bench.transaction()
+        bench.ready(20)
+        moved = relay(bench)
+        bench.stop()
+        return f"{told(transaction)}; {moved}", figures(transaction)
+
+
+def visitor(name, what, declared, reference_only=False, **how):
+    scenario(name, what, declared, reference_only)(lambda options: visit(options, **how))
+
+
+SERVED = "granted in peripheralServer; one relay pulse"
+ASKED = "granted in centralClient; one relay pulse"
+visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED)
+visitor("central", "the wallet is the central, over GATT", ASKED, mode="central")
+visitor("single-mode", "the controller knows LE only", SERVED, dual_mode=False)
+visitor("refused", "a visitor of 16 years", "denied (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
+visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED, True, l2cap=True)
+visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED, True, mode="central", l2cap=True)
+for size in (23, 185, 517):
+    visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", SERVED, mtu=size)
+visitor("mtu-23-central", "ATT MTU 23, the wallet is the central", ASKED, mtu=23, mode="central")
+visitor("mtu-185-central", "ATT MTU 185, the wallet is the central", ASKED, mtu=185, mode="central")
+visitor("portrait", "a portrait of 100 KiB", SERVED, portrait=PORTRAIT)
+visitor("portrait-central", "the same, the wallet is the central", ASKED, portrait=PORTRAIT, mode="central")
+visitor("second-phone", "another phone offers the same service first and says nothing", SERVED, second_phone=True)
+visitor("second-phone-central", "another phone connects first and says nothing", ASKED, second_phone=True, mode="central")
+visitor("light-on-dark", "a light code on a dark ground", SERVED, code={"inverse": True})
+visitor("small-code", "a code of three pixels a module", SERVED, code={"part": 0.45})
+
+
+@scenario("both", "both modes are offered", "granted; one relay pulse")
+def both(options):
+    outcome, numbers = visit(options, mode="both")
+    # Which mode wins is a race that both may win.
+    for mode in (" in peripheralServer", " in centralClient"):
+        outcome, numbers = outcome.replace(mode, ""), numbers + (mode if mode in outcome else "")
+    return outcome, numbers
+
+
+# --- Phones that leave or fall silent ------------------------------------------------------------------------------------
+
+@scenario("dual-mode", "the kernel keeps LE off until the reader turns it on", "off, then " + SERVED)
+def dual_mode(options):
+    with Bench(options) as bench:
+        bench.ring()
+        bench.boot(before="hciconfig hci0 >/run/before 2>&1; btmgmt --index 0 info </dev/null >>/run/before 2>&1 || :")
+        bench.ready()
+        before = "off" if "DOWN" in bench.run("cat /run/before") else "on"
+        bench.show_code()
+        transaction = bench.transaction()
+        bench.ready(20)
+        outcome = f"{before}, then {told(transaction)}; {relay(bench)}"
+        bench.stop()
+        return outcome, figures(transaction)
+
+
+def gone(options, seconds=1.0, **wishes):
+    """A phone leaves; then another visitor is served. The time from the kernel's report to ready is a figure."""
+    with Bench(options) as bench:
+        # What is shown after a loss counts, so that this is the default and not the short one.
+        bench.configure(display=2, connect=4)
+        bench.ring(sessions=1, **wishes)
+        bench.boot().ready()
+        bench.show_code()
+        transaction = bench.transaction()
+        ready = bench.ready(20)
+        lost = [entry[0] for entry in bench.trace() if entry[1] == "lost"]
+        moved = relay(bench)
+        bench.stop()
+        outcome, numbers = f"{told(transaction)}; {moved}", figures(transaction)
+        if transaction["outcome"] == "incomplete" and lost and "linkLost" in transaction["reasons"]:
+            wait = moment(ready) - lost[0]
+            numbers += f", ready {wait:.3f} s after the kernel reported the loss"
+            if wait > seconds:
+                raise Surprise(f"ready {wait:.3f} s after the loss, more than {seconds} s; {outcome}")
+        return outcome, numbers
+
+
+def moment(event):
+    """The time of a reader's event, in seconds of the day's clock."""
+    text, _, fraction = event["time"].rstrip("Z").partition(".")
+    import calendar
+    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) + float("0." + (fraction or "0"))
+
+
+LOST = "incomplete (linkLost){}; relay never moved"
+for phase, declared in (
+        ("engaged", "incomplete (peerNotFound); relay never moved"),
+        ("connected", LOST.format("")), ("started", LOST.format(" in peripheralServer")),
+        ("established", LOST.format(" in peripheralServer")), ("mid-response", LOST.format(" in peripheralServer")),
+        ("after-response", SERVED)):
+    scenario(f"vanish-{phase}", f"the phone leaves: {phase}", declared)(
+        lambda options, phase=phase: gone(options, vanish=phase))
+scenario("vanish-mid-response-central", "the same, the wallet is the central", LOST.format(" in centralClient"))(
+    lambda options: gone(options, vanish="mid-response", mode="central"))
+
+SHORT = {"connect": 5, "idle": 3, "response": 6}
+for phase, declared in (
+        ("connected", "incomplete (attTimeout); relay never moved"),
+        ("established", "incomplete (timeout) in peripheralServer; relay never moved"),
+        ("mid-response", "incomplete (timeout) in peripheralServer; relay never moved")):
+    visitor(f"stall-{phase}", f"the phone stays and says nothing: {phase}", declared, change=SHORT, stall=phase)
+
+
+@scenario("code-again", "the code is hidden and shown again in the middle of the transfer, and stays",
+          SERVED + "; no second transaction")
+def code_again(options):
+    with Bench(options) as bench:
+        phone = bench.ring(portrait=PORTRAIT, slow=0.003)
+        bench.boot().ready()
+        bench.show_code()
+        phone.events.next(lambda e: e["event"] in ("request", "wallet-asked"), 40)
+        bench.hide_code()
+        time.sleep(0.3)
+        from picture import draw
+        draw(bench.code, bench.lens)
+        transaction = bench.transaction()
+        bench.ready(20)
+        bench.events.none("transaction", 5)
+        outcome = f"{told(transaction)}; {relay(bench)}; no second transaction"
+        bench.stop()
+        return outcome, figures(transaction)
+
+
+@scenario("in-a-row", "30 visitors one after the other", "30 granted; 60 relay edges")
+def in_a_row(options, visitors=30):
+    with Bench(options, timeout=600) as bench:
+        bench.ring(sessions=visitors)
+        bench.boot().ready()
+        granted, times = 0, []
+        for _ in range(visitors):
+            bench.show_code()
+            begin = time.monotonic()
+            transaction = bench.transaction()
+            if transaction["outcome"] != "granted":
+                raise Surprise(f"after {granted} granted: {told(transaction)}")
+            granted += 1
+            bench.ready(20)
+            times.append(time.monotonic() - begin)
+        edges = bench.edges(options.roles["relay"])
+        memory = bench.run("grep VmHWM /proc/$(cat /run/reader)/status").split()
+        bench.stop()
+        return (f"{granted} granted; {edges} relay edges",
+                f"code to ready {min(times):.1f} to {max(times):.1f} s, peak memory {memory[1]} kB")
+
+
+# --- The camera --------------------------------------------------------------------------------------------------------
+
+def faults(bench, cause, remedy, fault, served=True):
+    """A fault with its signal, then the remedy, then ready; with a visitor at the end to prove it."""
+    begin = time.monotonic()
+    cause()
+    event = bench.event("fault", 30)
+    raised = time.monotonic() - begin
+    if fault not in event["reasons"]:
+        raise Surprise(f"the fault is {event['reasons']}: {event.get('detail')}")
+    if not bench.is_running():
+        raise Surprise("the reader has ended")
+    begin = time.monotonic()
+    remedy()
+    bench.event("faultCleared", 40)
+    bench.ready(20)
+    cleared = time.monotonic() - begin
+    outcome = f"{event['reasons'][0]}, then ready"
+    if served:
+        bench.show_code()
+        transaction = bench.transaction()
+        bench.ready(20)
+        outcome += f", then {told(transaction)}"
+    outcome += f"; {relay(bench)}"
+    bench.stop()
+    return outcome, f"fault after {raised:.1f} s, ready after {cleared:.1f} s: {event.get('detail', '')}"
+
+
+@scenario("camera-silent", "the camera stops giving pictures, then gives them again",
+          "cameraUnavailable, then ready, then " + SERVED)
+def camera_silent(options):
+    with Bench(options) as bench:
+        bench.ring()
+        bench.boot().ready()
+        return faults(bench, lambda: bench.run("kill -STOP $(cat /run/lens)"),
+                      lambda: bench.run("kill -CONT $(cat /run/lens)"), "cameraUnavailable")
+
+
+@scenario("camera-unplugged", "the camera is unplugged, then plugged again (vivid)",
+          "cameraUnavailable, then ready; relay never moved")
+def camera_unplugged(options):
+    with Bench(options) as bench:
+        bench.boot(camera="--vivid", lens=False).ready()
+        # The test camera is there again as soon as its last user has closed it.
+        return faults(bench, lambda: bench.run("v4l2-ctl -d /dev/video0 -c disconnect=1"), lambda: None,
+                      "cameraUnavailable", served=False)
+
+
+@scenario("camera-errors", "buffers of the camera fail (vivid)", "cameraUnavailable, then ready; relay never moved")
+def camera_errors(options):
+    with Bench(options) as bench:
+        bench.boot(camera="--vivid", lens=False).ready()
+        return faults(bench, lambda: bench.run("v4l2-ctl -d /dev/video0 -c inject_fatal_streaming_error=1"), lambda: None,
+                      "cameraUnavailable", served=False)
+
+
+@scenario("camera-drops", "a third of the pictures are lost (vivid)", "no fault; relay never moved")
+def camera_drops(options):
+    with Bench(options) as bench:
+        bench.boot(camera="--vivid", lens=False).ready()
+        bench.run("v4l2-ctl -d /dev/video0 -c percentage_of_dropped_buffers=33")
+        bench.events.none("fault", 6)
+        outcome = f"no fault; {relay(bench)}"
+        bench.stop()
+        return outcome, ""
+
+
+# --- Lines and the radio -------------------------------------------------------------------------------------------------
+
+def ended(bench, seconds=40):
+    """Exit status and words of a reader that did not start."""
+    end = time.monotonic() + seconds
+    while not any(text.startswith("ended with ") for text in bench.events.text):
+        if time.monotonic() > end:
+            raise Surprise("the reader did not end: " + ", ".join(e["event"] for e in bench.events.all))
+        time.sleep(0.1)
+    bench.errors.flush()
+    with open(f"{bench.folder}/board.log") as file:
+        words = file.read()
+    return bench.events.text[-1], words
+
+
+@scenario("line-busy", "another program holds the relay's line", "its consumer is named; relay never moved by the reader")
+def line_busy(options):
+    with Bench(options) as bench:
+        line = options.roles["relay"]
+        bench.boot(before=f"gpioset --mode=signal $(gpiofind {line})=0 & sleep 0.5")
+        deadline, said = time.monotonic() + 60, ""
+        while "gpioset" not in said and time.monotonic() < deadline:
+            time.sleep(0.2)
+            with open(f"{bench.folder}/board.log") as file:
+                said = file.read() + " ".join(str(e.get("detail")) for e in bench.events.all)
+        if "gpioset" not in said:
+            raise Surprise(f"nobody says who holds the line: {said.strip()}")
+        if any(e["event"] == "ready" for e in bench.events.all):
+            raise Surprise("ready without a relay")
+        moved = [e for e in bench.trace() if e[1] == "line" and e[2] == line and e[3] == 1]
+        return f"its consumer is named; relay {'moved' if moved else 'never moved'} by the reader", ""
+
+
+def wrong(options, old, new, wanted):
+    """A board file with one wrong fact stops the start and names it."""
+    def change(text):
+        if old not in text:
+            raise Surprise(f"board/virtual/board.toml has no {old}")
+        return text.replace(old, new)
+    with Bench(options) as bench:
+        bench.facts(change)
+        bench.boot()
+        status, words = ended(bench)
+        if wanted not in words:
+            raise Surprise(f"{wanted} is not named: {words.strip()}")
+        return f"{status}, and the fact is named; {relay(bench)}", words.strip().splitlines()[0]
+
+
+@scenario("wrong-line", "the board file names a line that is not there",
+          "ended with 2, and the fact is named; relay never moved")
+def wrong_line(options):
+    name = options.roles["relay"]
+    return wrong(options, f'"{name}"', '"NOWHERE"', "panel.relay")
+
+
+@scenario("line-twice", "the board file puts two roles on one line",
+          "ended with 2, and the fact is named; relay never moved")
+def line_twice(options):
+    return wrong(options, f'"{options.roles["relay"]}"', f'"{options.roles["green"]}"', "panel.relay")
+
+
+@scenario("bluetoothd", "bluetoothd runs and has the adapter", "it is named; relay never moved")
+def bluetoothd(options):
+    daemon = "/usr/libexec/bluetooth/bluetoothd"
+    with Bench(options) as bench:
+        bench.boot(before="mkdir -p /run/dbus; dbus-daemon --system --fork --nopidfile; "
+                   f"{daemon} --nodetach >/run/bluetoothd.log 2>&1 & sleep 3")
+        deadline, said = time.monotonic() + 60, ""
+        while "bluetoothd" not in said and time.monotonic() < deadline:
+            time.sleep(0.2)
+            with open(f"{bench.folder}/board.log") as file:
+                said = file.read() + " ".join(str(e.get("detail")) for e in bench.events.all)
+        if "bluetoothd" not in said:
+            raise Surprise("nobody says that bluetoothd has the adapter: " + bench.run("cat /run/bluetoothd.log"))
+        return f"it is named; {relay(bench)}", next(
+            (e["detail"] for e in bench.events.all if "bluetoothd" in str(e.get("detail"))), "")
+
+
+@scenario("radio-unplugged", "the adapter goes away and comes back",
+          "radioUnavailable, then ready, then " + SERVED)
+def radio_unplugged(options):
+    attach = "btattach -B /dev/ttyS1 -P h4 -S 115200 >/run/btattach.log 2>&1 &"
+    with Bench(options) as bench:
+        bench.ring()
+        bench.boot().ready()
+        return faults(bench, lambda: bench.run("kill $(pidof btattach)"), lambda: bench.run(attach), "radioUnavailable")
+
+
+@scenario("restarts", "50 starts, and as many ends by SIGTERM or SIGKILL", "50 starts; relay never moved")
+def restarts(options, count=50):
+    with Bench(options, timeout=900) as bench:
+        loop = f"""
+          n=0
+          while [ $n -lt {count} ]; do
+            n=$((n + 1))
+            {options.program('mdoc-reader')} run --config /run/share/reader.toml >/run/events &
+            echo $! >/run/one
+            wait=0
+            until grep -q '"ready"' /run/events; do
+              wait=$((wait + 1)); [ $wait -lt 300 ] || {{ echo "no ready at $n"; cat /run/events; exit 1; }}
+              sleep 0.1
+            done
+            # Each third one crashes.
+            if [ $((n % 3)) -eq 0 ]; then kill -KILL $(cat /run/one); else kill -TERM $(cat /run/one); fi
+            wait $(cat /run/one)
+          done
+          echo all done"""
+        path = f"{bench.folder}/share/loop"
+        with open(path, "w") as file:
+            file.write(loop)
+        bench.boot(command="sh /run/share/loop")
+        begin = time.monotonic()
+        while not any(t.startswith("ended with") for t in bench.events.text):
+            if time.monotonic() - begin > 800:
+                raise Surprise("50 starts take too long")
+            time.sleep(0.5)
+        if "all done" not in bench.events.text:
+            raise Surprise(" ".join(bench.events.text))
+        starts = bench.run("ls /run/share >/dev/null; echo").strip()
+        del starts
+        return f"{count} starts; {relay(bench)}", f"{(time.monotonic() - begin) / count:.1f} s each"
+
+
+# --- Playing them --------------------------------------------------------------------------------------------------------
+
+def roles():
+    """The lines of board/virtual/board.toml: role to name, in the order of the simulated chip."""
+    with open(f"{TOP}/board/virtual/board.toml", "rb") as file:
+        panel = tomllib.load(file)["panel"]
+    found = {}
+    for role in ("green", "red", "blue", "buzzer", "relay", "button", "door_contact"):
+        fact = panel.get(role)
+        name = fact.get("line", fact.get("name")) if isinstance(fact, dict) else fact
+        if isinstance(name, str):
+            found[role] = name
+    return found
+
+
+def play(one, options):
+    """Prints how it went; whether it was as declared."""
+    if one.reference_only and options.phone != "shared":
+        print(f"skipped   {one.name}: needs the reference wallet beside the checkout (../shared)", flush=True)
+        return True
+    begin = time.monotonic()
+    try:
+        outcome, numbers = one.play(options)
+    except Surprise as surprise:
+        outcome, numbers = None, str(surprise)
+    seconds = time.monotonic() - begin
+    good = outcome == one.declared
+    print(f"{'ok' if good else 'SURPRISE':<9} {one.name:<24} {seconds:6.1f} s  {outcome or numbers}", flush=True)
+    if not good:
+        print(f"          declared: {one.declared}", flush=True)
+    if numbers and outcome:
+        print(f"          {numbers}", flush=True)
+    return good
+
+
+class Options:
+    """What all scenarios share."""
+
+    def __init__(self, arguments):
+        self.programs, self.keep = arguments.programs, arguments.keep
+        self.phone, self.shared_wallet = arguments.phone, arguments.shared_wallet
+        self.roles = roles()
+        self.lines = " ".join(self.roles.values())
+
+    def program(self, name):
+        return os.path.join(self.programs, name)
+
+
+def main():
+    p = argparse.ArgumentParser(prog="virtual-board")
+    p.add_argument("--programs", required=True, help="folder of mdoc-reader and mdoc-wallet")
+    p.add_argument("--phone", choices=("own", "shared"), required=True)
+    p.add_argument("--shared-wallet", help="wallet.py of the reference data")
+    p.add_argument("--keep", action="store_true", help="keep the folder of each boot")
+    p.add_argument("names", nargs="+")
+    arguments = p.parse_args()
+    if arguments.names == ["list"]:
+        for one in SCENARIOS.values():
+            print(f"{one.name:<28} {one.what}: {one.declared}")
+        return 0
+    names = list(SCENARIOS) if arguments.names == ["all"] else list(SMOKE) if arguments.names == ["smoke"] \
+        else arguments.names
+    if unknown := [name for name in names if name not in SCENARIOS]:
+        print(f"virtual-board: no scenario {' '.join(unknown)}\n  Scripts/virtual-board list", file=sys.stderr)
+        return 2
+    options = Options(arguments)
+    # Ended from outside, the boards and phones that run have to end too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    surprises = [name for name in names if not play(SCENARIOS[name], options)]
+    print(f"{len(names) - len(surprises)} as declared, {len(surprises)} surprises"
+          + (": " + " ".join(surprises) if surprises else ""), flush=True)
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
