@@ -245,13 +245,15 @@ class Bench:
         """Starts the board and the reader in it. `before` is shell that runs first."""
         if self.phone is None:
             self.phone = Nobody(self)
-        self.reader = command or f"{self.options.program('mdoc-reader')} run --config /run/share/reader.toml"
+        self.reader = command or f"exec {self.options.program('mdoc-reader')} run --config /run/share/reader.toml"
+        if camera == "--vivid":
+            self.facts(lambda text: text.replace('"virtual camera"', '"vivid"'))
         script = "mkdir -p /run/mdoc-reader\n"
         if lens:
             script += f"/usr/bin/python3 {HERE}/lens.py /dev/video0 /run/share/lens.pgm >/dev/null & echo $! >/run/lens\n"
             script += "for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do\n"
             script += "  v4l2-ctl -d /dev/video0 --get-fmt-video 2>/dev/null | grep -q 640/480 && break; sleep 0.1; done\n"
-        script += f"{before}\n{self.reader} & echo $! >/run/reader; wait $!; echo \"ended with $?\"\n"
+        script += f"{before}\n({self.reader}) & echo $! >/run/reader; wait $!; echo \"ended with $?\"\n"
         # The board stays until the scenario has seen all it wants.
         script += "while [ ! -e /run/over ]; do sleep 0.1; done\n"
         with open(f"{self.folder}/script", "w") as file:

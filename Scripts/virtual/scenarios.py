@@ -56,8 +56,8 @@ def relay(bench, idle=0):
     return {0: "relay never moved", 2: "one relay pulse"}.get(edges, f"{edges} relay edges")
 
 
-def visit(options, change=None, code=None, **wishes):
-    """One visitor, from the code to ready again."""
+def visit(options, change=None, code=None, also=None, **wishes):
+    """One visitor, from the code to ready again. `also` adds to the outcome what it says of the transaction."""
     with Bench(options) as bench:
         bench.configure(**(change or {}))
         bench.ring(**wishes)
@@ -69,7 +69,18 @@ def visit(options, change=None, code=None, **wishes):
         bench.ready(20)
         moved = relay(bench)
         bench.stop()
-        return f"{told(transaction)}; {moved}", figures(transaction)
+        more = f"; {also(transaction)}" if also else ""
+        return f"{told(transaction)}; {moved}{more}", figures(transaction)
+
+
+def size_of(transaction):
+    return f"MTU {transaction['link']['mtu']}"
+
+
+def few_trips(transaction):
+    """From the link to the first byte of the request."""
+    trips = transaction["link"]["roundTrips"]
+    return "at most 6 round trips" if trips <= 6 else f"{trips} round trips"
 
 
 def visitor(name, what, declared, reference_only=False, **how):
@@ -78,16 +89,16 @@ def visitor(name, what, declared, reference_only=False, **how):
 
 SERVED = "granted in peripheralServer; one relay pulse"
 ASKED = "granted in centralClient; one relay pulse"
-visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED)
+visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED + "; at most 6 round trips", also=few_trips)
 visitor("central", "the wallet is the central, over GATT", ASKED, mode="central")
 visitor("single-mode", "the controller knows LE only", SERVED, dual_mode=False)
 visitor("refused", "a visitor of 16 years", "denied (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
 visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED, True, l2cap=True)
 visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED, True, mode="central", l2cap=True)
 for size in (23, 185, 517):
-    visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", SERVED, mtu=size)
-visitor("mtu-23-central", "ATT MTU 23, the wallet is the central", ASKED, mtu=23, mode="central")
-visitor("mtu-185-central", "ATT MTU 185, the wallet is the central", ASKED, mtu=185, mode="central")
+    visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", f"{SERVED}; MTU {size}", also=size_of, mtu=size)
+    visitor(f"mtu-{size}-central", f"ATT MTU {size}, the wallet is the central", f"{ASKED}; MTU {size}", also=size_of,
+            mtu=size, mode="central")
 visitor("portrait", "a portrait of 100 KiB", SERVED, portrait=PORTRAIT)
 visitor("portrait-central", "the same, the wallet is the central", ASKED, portrait=PORTRAIT, mode="central")
 visitor("second-phone", "another phone offers the same service first and says nothing", SERVED, second_phone=True)
@@ -360,11 +371,13 @@ def bluetoothd(options):
 @scenario("radio-unplugged", "the adapter goes away and comes back",
           "radioUnavailable, then ready, then " + SERVED)
 def radio_unplugged(options):
-    attach = "btattach -B /dev/ttyS1 -P h4 -S 115200 >/run/btattach.log 2>&1 &"
     with Bench(options) as bench:
         bench.ring()
         bench.boot().ready()
-        return faults(bench, lambda: bench.run("kill $(pidof btattach)"), lambda: bench.run(attach), "radioUnavailable")
+        return faults(
+            bench, lambda: bench.run("kill $(pidof btattach)"),
+            lambda: bench.run("while [ -e /sys/class/bluetooth/hci0 ]; do sleep 0.1; done; "
+                              "btattach -B /dev/ttyS1 -P h4 -S 115200 >/run/btattach.log 2>&1 &"), "radioUnavailable")
 
 
 @scenario("restarts", "50 starts, and as many ends by SIGTERM or SIGKILL", "50 starts; relay never moved")
@@ -397,9 +410,19 @@ def restarts(options, count=50):
             time.sleep(0.5)
         if "all done" not in bench.events.text:
             raise Surprise(" ".join(bench.events.text))
-        starts = bench.run("ls /run/share >/dev/null; echo").strip()
-        del starts
         return f"{count} starts; {relay(bench)}", f"{(time.monotonic() - begin) / count:.1f} s each"
+
+
+# --- The bench itself ----------------------------------------------------------------------------------------------------
+
+@scenario("bench", "a pulse that another program drives is seen, however short; status and words of a command come back",
+          "2 edges seen; ended with 7")
+def bench_itself(options):
+    line = options.roles["relay"]
+    with Bench(options) as bench:
+        bench.boot(command=f"gpioset --mode=time --usec=1 $(gpiofind {line})=1; gpioset $(gpiofind {line})=0; (exit 7)")
+        status, _ = ended(bench)
+        return f"{bench.edges(line)} edges seen; {status}", ""
 
 
 # --- Playing them --------------------------------------------------------------------------------------------------------
