@@ -292,6 +292,12 @@ def camera_drops(options):
 
 # --- Lines and the radio -------------------------------------------------------------------------------------------------
 
+def driving(line, value):
+    """Shell that holds a line until it is killed, with the gpioset of either libgpiod."""
+    return (f"(if command -v gpiofind >/dev/null; then exec gpioset --mode=signal $(gpiofind {line})={value}; "
+            f"else exec gpioset {line}={value}; fi)")
+
+
 def ended(bench, seconds=40):
     """Exit status and words of a reader that did not start."""
     end = time.monotonic() + seconds
@@ -309,7 +315,7 @@ def ended(bench, seconds=40):
 def line_busy(options):
     with Bench(options) as bench:
         line = options.roles["relay"]
-        bench.boot(before=f"gpioset --mode=signal $(gpiofind {line})=0 & sleep 0.5")
+        bench.boot(before=f"{driving(line, 0)} & sleep 1")
         deadline, said = time.monotonic() + 60, ""
         while "gpioset" not in said and time.monotonic() < deadline:
             time.sleep(0.2)
@@ -415,12 +421,12 @@ def restarts(options, count=50):
 
 # --- The bench itself ----------------------------------------------------------------------------------------------------
 
-@scenario("bench", "a pulse that another program drives is seen, however short; status and words of a command come back",
+@scenario("bench", "what another program drives on a line is seen; status and words of a command come back",
           "2 edges seen; ended with 7")
 def bench_itself(options):
     line = options.roles["relay"]
     with Bench(options) as bench:
-        bench.boot(command=f"gpioset --mode=time --usec=1 $(gpiofind {line})=1; gpioset $(gpiofind {line})=0; (exit 7)")
+        bench.boot(command=f"{driving(line, 1)} & sleep 1; kill $!; wait $!; {driving(line, 0)} & sleep 1; kill $!; exit 7")
         status, _ = ended(bench)
         return f"{bench.edges(line)} edges seen; {status}", ""
 
