@@ -27,6 +27,7 @@ quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
 
 run=$(mktemp -d "${TMPDIR:-/tmp}/board.XXXXXX")
 qemu=
+# shellcheck disable=SC2317 # called by the trap
 finish() {
   status=$?
   trap - EXIT
