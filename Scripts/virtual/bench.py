@@ -258,10 +258,10 @@ class Bench:
         script += "while [ ! -e /run/over ]; do sleep 0.1; done\n"
         with open(f"{self.folder}/script", "w") as file:
             file.write(script)
-        lines = lines or self.options.lines
+        self.lines = lines or self.options.lines
         self.errors = open(f"{self.folder}/board.log", "w")
         self.process = subprocess.Popen(
-            [f"{HERE}/run.sh", "--timeout", str(self.timeout), "--gpio", lines, "--hci", f"{self.folder}/hci",
+            [f"{HERE}/run.sh", "--timeout", str(self.timeout), "--gpio", self.lines, "--hci", f"{self.folder}/hci",
              "--control", f"{self.folder}/control", "--share", f"{self.folder}/share",
              "--console", f"{self.folder}/console", *([camera] if camera else []),
              "--env", "PYTHONDONTWRITEBYTECODE=1", "--", "sh", f"{self.folder}/script"],
@@ -304,9 +304,8 @@ class Bench:
 
     def trace(self):
         """[(time, kind, ...)]: ("line", name, value) and ("lost",), seconds of the day's clock."""
-        names = {}
-        for number, name in re.findall(r"gpio-(\d+) +\((\w+)", self.run("cat /sys/kernel/debug/gpio")):
-            names[number] = name
+        base = re.search(r"GPIOs (\d+)-\d+, parent: platform/gpio-sim", self.run("cat /sys/kernel/debug/gpio"))
+        names = {str(int(base[1]) + at): name for at, name in enumerate(self.lines.split())} if base else {}
         found = []
         record = self.run("grep -e gpio_value: -e link_lost: /sys/kernel/tracing/trace", check=False)
         for entry in record.splitlines():
