@@ -75,7 +75,7 @@ class Lines:
 class Control:
     """A line of shell in the board, its output back."""
 
-    def __init__(self, path, alive, seconds=90):
+    def __init__(self, path, alive, seconds=180):
         end = time.monotonic() + seconds
         while True:
             self.socket = socket.socket(socket.AF_UNIX)
@@ -192,7 +192,7 @@ response_seconds = {response}
 class Bench:
     """One boot of the board, from `with` to its end."""
 
-    def __init__(self, options, timeout=150):
+    def __init__(self, options, timeout=300):
         self.options, self.timeout = options, timeout
         self.folder = tempfile.mkdtemp(prefix="bench.")
         self.phone, self.process, self.control = None, None, None
@@ -246,8 +246,6 @@ class Bench:
         if self.phone is None:
             self.phone = Nobody(self)
         self.reader = command or f"exec {self.options.program('mdoc-reader')} run --config /run/share/reader.toml"
-        if camera == "--vivid":
-            self.facts(lambda text: text.replace('"virtual camera"', '"vivid"'))
         script = "mkdir -p /run/mdoc-reader\n"
         if lens:
             script += f"/usr/bin/python3 {HERE}/lens.py /dev/video0 /run/share/lens.pgm >/dev/null & echo $! >/run/lens\n"
@@ -285,7 +283,7 @@ class Bench:
             raise Surprise(f"{surprise}; the reader's last events: {last or 'none'}; {self.tail('board.log')} "
                            + " | ".join(self.events.text[-2:])) from None
 
-    def ready(self, seconds=90):
+    def ready(self, seconds=180):
         return self.event("ready", seconds)
 
     def show_code(self, seconds=30, inverse=False, part=0.7):

@@ -436,14 +436,7 @@ def bench_itself(options):
 def roles():
     """The lines of board/virtual/board.toml: role to name, in the order of the simulated chip."""
     with open(f"{TOP}/board/virtual/board.toml", "rb") as file:
-        panel = tomllib.load(file)["panel"]
-    found = {}
-    for role in ("green", "red", "blue", "buzzer", "relay", "button", "door_contact"):
-        fact = panel.get(role)
-        name = fact.get("line", fact.get("name")) if isinstance(fact, dict) else fact
-        if isinstance(name, str):
-            found[role] = name
-    return found
+        return {role: fact["line"] for role, fact in tomllib.load(file)["panel"]["lines"].items()}
 
 
 def play(one, options):
