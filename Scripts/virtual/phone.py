@@ -102,6 +102,7 @@ class Session:
         self.own = {}                       # names in the folder that stand for the board's advertisements
         self.connection, self.link, self.task, self.progress = None, None, None, Progress()
         self.is_silent, self.is_gone, self.over, self.offered = False, False, asyncio.Event(), None
+        self.second = SilentPhone(air, self.device) if options.second_phone else None
 
     def report(self, event, **fields):
         report(event, session=self.number, **fields)
@@ -154,12 +155,13 @@ class Session:
             self.is_gone = True
             self.report("vanished", phase="engaged")
             return
+        if self.second is not None:
+            await self.let_second_go_first()
         if self.options.mode != "peripheral":
             await self.device.start_scanning(filter_duplicates=False)
         advertised = None
         while not self.is_gone:
-            offered = next((name for name in os.listdir(self.folder)
-                            if not name.startswith(".") and name not in self.own), None)
+            offered = self.wallet_offer()
             wanted = offered if self.connection is None and self.task is None else None
             if wanted != advertised:
                 if wanted is None:
@@ -171,6 +173,21 @@ class Session:
                 advertised = wanted
             self.offered = offered
             await asyncio.sleep(0.02)
+
+    def wallet_offer(self):
+        """The name of the socket on which the wallet waits, when it does."""
+        return next((name for name in os.listdir(self.folder)
+                     if not name.startswith(".") and name not in self.own), None)
+
+    async def let_second_go_first(self):
+        """The second phone is connected before ours can be found: that is what the scenario is about."""
+        service = None
+        if self.options.mode != "central":
+            await self.until(self.wallet_offer, 10)
+            service = uuid.UUID(self.wallet_offer().partition(".")[0])
+        await self.second.start(service)
+        await self.until(lambda: self.second.is_connected, 300)
+        await asyncio.sleep(0.5)
 
     def on_connection(self, connection):
         connection.on("disconnection", lambda reason: self.on_disconnection(connection, reason))
@@ -328,6 +345,10 @@ class Session:
         self.radio.silence()
         self.radio.vanish()
         self.air.controllers.discard(self.radio)
+        if self.second is not None:
+            self.second.radio.silence()
+            self.second.radio.vanish()
+            self.air.controllers.discard(self.second.radio)
         for listener in self.own.values():
             listener.close()
 
@@ -335,19 +356,19 @@ class Session:
 class SilentPhone:
     """Somebody else's phone: offers the same service, or connects to the board's, and then says nothing at all."""
 
-    def __init__(self, air, mode):
-        self.mode = mode
+    def __init__(self, air, visitor):
+        self.visitor = visitor
         self.radio, self.device = device_on(air, "second phone")
         self.is_connected = False
 
     async def start(self, service):
-        """`service` is what the visitor's phone advertises, or None: then it only looks for the board."""
+        """`service` is what the visitor's phone would advertise; None where that only looks for the board."""
         await self.device.power_on()
         take_att(self.device, lambda handle, pdu: None)
         self.device.on("connection", self.on_connection)
         if service is not None:
             await advertise(self.device, service)
-        if self.mode != "peripheral":
+        else:
             self.device.on("advertisement", self.on_advertisement)
             await self.device.start_scanning(filter_duplicates=False)
         report("second-phone", address=str(self.device.random_address))
@@ -358,8 +379,8 @@ class SilentPhone:
         connection.on("disconnection", lambda reason: report("second-phone-disconnected", reason=int(reason)))
 
     def on_advertisement(self, advertisement):
-        if services(advertisement.data) and not self.is_connected and advertisement.address != self.device.random_address \
-                and advertisement.address.is_public:
+        if services(advertisement.data) and not self.is_connected \
+                and advertisement.address != self.visitor.random_address:
             self.is_connected = True
             asyncio.ensure_future(self.connect(advertisement.address))
 
@@ -405,9 +426,6 @@ async def main():
         await serve_commands(options.control, lambda: session)
     for number in range(1, options.sessions + 1) if options.wallet else ():
         session = Session(air, options, number)
-        if options.second_phone:
-            second = SilentPhone(air, options.mode)
-            await second.start(None)
         await session.run()
         await asyncio.sleep(options.pause)
     report("done")
