@@ -29,7 +29,8 @@ class Surprise(Exception):
 class Lines:
     """JSON lines of a process, as they come. Everything that is no JSON is kept as text."""
 
-    def __init__(self, stream):
+    def __init__(self, stream, copy):
+        self.copy = open(copy, "w")
         self.all, self.text, self.at = [], [], 0
         self.queue = queue.Queue()
         self.thread = threading.Thread(target=self.read, args=(stream,), daemon=True)
@@ -37,6 +38,8 @@ class Lines:
 
     def read(self, stream):
         for line in stream:
+            self.copy.write(line)
+            self.copy.flush()
             try:
                 event = json.loads(line)
             except ValueError:
@@ -46,6 +49,7 @@ class Lines:
                 self.queue.put(event)
             else:
                 self.text.append(line.rstrip("\n"))
+        self.copy.close()
         self.queue.put(None)
 
     def next(self, wanted, seconds):
@@ -137,7 +141,7 @@ class Phone:
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
                                         text=True, env=environment)
-        self.events = Lines(self.process.stdout)
+        self.events = Lines(self.process.stdout, f"{folder}/phone.events")
         self.control = f"{folder}/phone"
         end = time.monotonic() + 30
         while not (os.path.exists(f"{folder}/hci") and os.path.exists(anchor)):
@@ -264,7 +268,7 @@ class Bench:
              "--console", f"{self.folder}/console", *([camera] if camera else []),
              "--env", "PYTHONDONTWRITEBYTECODE=1", "--", "sh", f"{self.folder}/script"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        self.events = Lines(self.process.stdout)
+        self.events = Lines(self.process.stdout, f"{self.folder}/reader.events")
         self.control = Control(f"{self.folder}/control", lambda: self.process.poll() is None)
         return self
 
@@ -294,7 +298,7 @@ class Bench:
     def hide_code(self):
         draw("", self.lens)
 
-    def transaction(self, seconds=60):
+    def transaction(self, seconds=120):
         return self.event("transaction", seconds)
 
     def line(self, name):
@@ -345,5 +349,5 @@ class Nobody(Phone):
             [sys.executable, f"{HERE}/phone.py", "--controller", f"{bench.folder}/hci", "--dual-mode"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True,
             env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
-        self.events = Lines(self.process.stdout)
+        self.events = Lines(self.process.stdout, f"{bench.folder}/phone.events")
         self.events.next("ready", 30)

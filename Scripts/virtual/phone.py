@@ -21,6 +21,7 @@ import signal
 import socket
 import sys
 import tempfile
+import time
 import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -66,10 +67,12 @@ class Progress:
     """Follows a session by its PDUs, to leave or fall silent at the phase that was named."""
 
     def __init__(self):
-        self.phase, self.parts = "connected", 0
+        self.phase, self.parts, self.bytes, self.trips, self.began = "connected", 0, 0, 0, 0.0
 
     def passes(self, pdu, from_phone):
         """The phase that begins with this PDU, or nothing."""
+        if self.phase in ("connected", "started") and pdu[0] & 0x41 == 0:
+            self.trips += 1                 # a request: it has a response
         if pdu[0] not in (WRITE_COMMAND, NOTIFICATION) or len(pdu) < 4:
             return None
         value = pdu[3:]
@@ -80,7 +83,9 @@ class Progress:
         if self.phase == "started" and not from_phone and value[0] == 0:
             return self.enter("established")
         if from_phone:
+            self.began = self.began or time.monotonic()
             self.parts += 1
+            self.bytes += len(value) - 1
             if value[0] == 0:
                 return self.enter("after-response")
             if self.parts == HALF:
@@ -90,6 +95,14 @@ class Progress:
     def enter(self, phase):
         self.phase = phase
         return phase
+
+    def figures(self):
+        """ATT round trips from the link to the first whole message; size, parts and seconds of the answer."""
+        if self.phase == "established":
+            return {"trips": self.trips}
+        if self.phase == "after-response":
+            return {"bytes": self.bytes, "parts": self.parts, "seconds": round(time.monotonic() - self.began, 3)}
+        return {}
 
 
 class Session:
@@ -326,7 +339,7 @@ class Session:
     def happens(self, phase):
         if phase is None or self.is_silent or self.is_gone:
             return
-        self.report("phase", phase=phase)
+        self.report("phase", phase=phase, **self.progress.figures())
         if phase == self.options.vanish:
             self.vanish()
         elif phase == self.options.stall:
