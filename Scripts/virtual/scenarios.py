@@ -73,6 +73,8 @@ def visit(options, change=None, code=None, also=None, **wishes):
         moved = relay(bench)
         bench.stop()
         more = f"; {also(transaction)}" if also else ""
+        if wishes.get("l2cap"):
+            more += "; over L2CAP" if any(e["event"] == "l2cap-open" for e in bench.phone.events.all) else "; over GATT"
         return f"{told(transaction)}; {moved}{more}", figures(transaction)
 
 
@@ -96,8 +98,9 @@ visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED + "; at 
 visitor("central", "the wallet is the central, over GATT", ASKED, mode="central")
 visitor("single-mode", "the controller knows LE only", SERVED, dual_mode=False)
 visitor("refused", "a visitor of 16 years", "denied (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
-visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED, True, l2cap=True)
-visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED, True, mode="central", l2cap=True)
+visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True)
+visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED + "; over L2CAP", True,
+        mode="central", l2cap=True)
 for size in (23, 185, 517):
     visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", f"{SERVED}; MTU {size}", also=size_of, mtu=size)
     visitor(f"mtu-{size}-central", f"ATT MTU {size}, the wallet is the central", f"{ASKED}; MTU {size}", also=size_of,
@@ -175,10 +178,11 @@ def gone(options, seconds=1.0, **wishes):
         moved = relay(bench)
         bench.stop()
         outcome, numbers = f"{told(transaction)}; {moved}", figures(transaction)
+        if lost:
+            numbers += f", lost {moment(ready) - lost[0]:.3f} s before ready"
         # A phone that is lost before the session began is looked for until its time is over.
-        if transaction["outcome"] == "incomplete" and lost and transaction.get("link"):
+        if transaction["outcome"] == "failed" and lost and transaction.get("link"):
             wait = moment(ready) - lost[0]
-            numbers += f", ready {wait:.3f} s after the kernel reported the loss"
             if wait > seconds:
                 raise Surprise(f"ready {wait:.3f} s after the loss, more than {seconds} s; {outcome}")
         return outcome, numbers
@@ -190,9 +194,9 @@ def moment(event):
     return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%S")) + float("0." + (fraction or "0"))
 
 
-LOST = "incomplete (linkLost){}; relay never moved"
+LOST = "failed (linkLost){}; relay never moved"
 for phase, declared in (
-        ("engaged", "incomplete (peerNotFound); relay never moved"),
+        ("engaged", "failed (peerNotFound); relay never moved"),
         ("connected", LOST.format("")), ("started", LOST.format(" in peripheralServer")),
         ("established", LOST.format(" in peripheralServer")), ("mid-response", LOST.format(" in peripheralServer")),
         ("after-response", SERVED)):
@@ -203,9 +207,9 @@ scenario("vanish-mid-response-central", "the same, the wallet is the central", L
 
 SHORT = {"connect": 5, "idle": 3, "response": 6}
 for phase, declared in (
-        ("connected", "incomplete (attTimeout); relay never moved"),
-        ("established", "incomplete (timeout) in peripheralServer; relay never moved"),
-        ("mid-response", "incomplete (timeout) in peripheralServer; relay never moved")):
+        ("connected", "failed (attTimeout); relay never moved"),
+        ("established", "failed (timeout) in peripheralServer; relay never moved"),
+        ("mid-response", "failed (timeout) in peripheralServer; relay never moved")):
     visitor(f"stall-{phase}", f"the phone stays and says nothing: {phase}", declared, change=SHORT, stall=phase)
 
 
