@@ -85,7 +85,8 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR", "COSE",
+        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR",
+        "COSE",
         "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer",
       ]),
 
@@ -93,17 +94,24 @@ let package = Package(
     .target(
       name: "Appliance",
       dependencies: [
-        "JSON", "Kernel", "Links", "KernelBluetooth", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "CivilTime",
+        "JSON", "Kernel", "Links", "KernelBluetooth", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel",
+        "CivilTime",
         "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
       dependencies: [
         "Appliance", "Bluetooth", "Commands", "JSON", "Kernel", "KernelBluetooth", "Pictures", "QRScan", "TrustStore",
-        "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
+        "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "MdocVerification", "Policy", "Panel",
+        "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
+    .executableTarget(
+      name: "bt-session",
+      dependencies: [
+        "Appliance", "Configuration", "KernelBluetooth", "Links", "Kernel", "ReaderCore", "Bluetooth", "TrustStore",
+        "MdocVerification", "Policy", "CivilTime", "Crypto", "Mdoc", "Trust", "Panel",
     // Scripts/bench; no product
     .executableTarget(
       name: "mdoc-bench",

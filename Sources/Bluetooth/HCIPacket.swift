@@ -163,7 +163,8 @@ package enum HCIEvent: Equatable, Sendable {
     guard let count = reader.byte() else { return nil }
     var reports: [Advertisement] = []
     for _ in 0..<count {
-      guard let event = reader.byte(), let type = reader.byte(), let bytes = reader.bytes(6), let length = reader.byte(),
+      guard let event = reader.byte(), let type = reader.byte(), let bytes = reader.bytes(6),
+        let length = reader.byte(),
         let data = reader.bytes(Int(length)), let rssi = reader.byte()
       else { return nil }
       guard let address = address(type, bytes) else { continue }

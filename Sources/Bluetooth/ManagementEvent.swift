@@ -159,7 +159,9 @@ package struct ControllerInformation: Equatable, Sendable {
 
   /// `5.0`, or the number where it is a later one than this program knows.
   package var versionText: String {
-    let names = ["1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0"]
+    let names = [
+      "1.0b", "1.1", "1.2", "2.0", "2.1", "3.0", "4.0", "4.1", "4.2", "5.0", "5.1", "5.2", "5.3", "5.4", "6.0",
+    ]
     return names.indices.contains(Int(version)) ? names[Int(version)] : "version \(version)"
   }
 }

@@ -58,7 +58,8 @@ package struct AdapterHolder: Hashable, Sendable, CustomStringConvertible {
 
   private static func hasSocket(_ folder: String, of inodes: Set<String>) -> Bool {
     for entry in (try? Files.list(folder)) ?? [] {
-      guard let target = try? Files.linkTarget("\(folder)/\(entry)"), target.hasPrefix("socket:["), target.hasSuffix("]")
+      guard let target = try? Files.linkTarget("\(folder)/\(entry)"), target.hasPrefix("socket:["),
+        target.hasSuffix("]")
       else { continue }
       if inodes.contains(String(target.dropFirst(8).dropLast())) { return true }
     }

@@ -36,7 +36,8 @@ package final class AdapterTest {
 
   /// - Parameter time: how long to listen.
   /// - Throws: when there is no event loop to be had; everything else is in the report.
-  package static func run(_ settings: AdapterSettings, listeningFor time: Duration) throws(SystemError) -> AdapterReport {
+  package static func run(_ settings: AdapterSettings, listeningFor time: Duration) throws(SystemError) -> AdapterReport
+  {
     let test = AdapterTest(try EventLoop(), time)
     return try test.run(settings)
   }

@@ -150,7 +150,8 @@ package final class BluetoothAir {
     failures = [:]
     guard let facts, advertised != nil || wanted != nil else { return }
     let plan = plan
-    isActiveScan = !facts.states.contains(.advertisingAndPassiveScan) || facts.states.contains(.advertisingAndActiveScan)
+    isActiveScan =
+      !facts.states.contains(.advertisingAndPassiveScan) || facts.states.contains(.advertisingAndActiveScan)
     let isAlternating = advertised != nil && wanted != nil && !facts.doesBothModes
     turn = isAlternating ? .advertising : .both
     isAdvertising = false

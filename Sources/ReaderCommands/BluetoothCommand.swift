@@ -74,7 +74,8 @@ extension CheckList {
     if facts.hasFastConnections {
       pass("connections", "7.5 to 15 ms asked for, supervision 4 s, for all devices (Set Default System Configuration)")
     } else {
-      warn("connections", "the kernel's own, 30 to 50 ms", "large portraits take longer; a kernel from 5.8 on is faster")
+      warn(
+        "connections", "the kernel's own, 30 to 50 ms", "large portraits take longer; a kernel from 5.8 on is faster")
     }
   }
 
