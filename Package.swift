@@ -107,11 +107,6 @@ let package = Package(
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
-    .executableTarget(
-      name: "bt-session",
-      dependencies: [
-        "Appliance", "Configuration", "KernelBluetooth", "Links", "Kernel", "ReaderCore", "Bluetooth", "TrustStore",
-        "MdocVerification", "Policy", "CivilTime", "Crypto", "Mdoc", "Trust", "Panel",
     // Scripts/bench; no product
     .executableTarget(
       name: "mdoc-bench",
