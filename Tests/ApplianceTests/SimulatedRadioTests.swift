@@ -94,7 +94,8 @@ struct SimulatedRadioTests {
         discovery?.connectAgain(to: address)
       } else {
         let link = MessageLink(
-          connection, engine: GATTLink.client(mode: .centralClient, service: uuid, ident: ident, limits: limits), on: loop)
+          connection, engine: GATTLink.client(mode: .centralClient, service: uuid, ident: ident, limits: limits),
+          on: loop)
         try? link.start { if case .started = $0 { link.send([1, 2]) } }
         wallet = link
       }

@@ -48,7 +48,9 @@ struct HCIPacketTests {
 
   private func reports(_ body: String) throws -> [HCIEvent.Advertisement]? {
     let bytes = try octets(body)
-    guard case .advertisements(let reports)? = HCIEvent(([4, 0x3e, UInt8(bytes.count)] + bytes)[...]) else { return nil }
+    guard case .advertisements(let reports)? = HCIEvent(([4, 0x3e, UInt8(bytes.count)] + bytes)[...]) else {
+      return nil
+    }
     return reports
   }
 
@@ -79,7 +81,8 @@ struct HCIPacketTests {
       let found = try reports(String(whole.prefix(count)))
       #expect(found == nil)
     }
-    let extended = "0d01" + "1300" + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
+    let extended =
+      "0d01" + "1300" + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
     for count in stride(from: 4, to: extended.count, by: 2) {
       let found = try reports(String(extended.prefix(count)))
       #expect(found == nil)
@@ -88,7 +91,8 @@ struct HCIPacketTests {
 
   @Test("an extended report is read like a legacy one", arguments: [("1300", true), ("1b00", true), ("1000", false)])
   func extended(event: String, expected: Bool) throws {
-    let body = "0d01" + event + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
+    let body =
+      "0d01" + event + "01" + "4b18cfd84dca" + "0100ff7f" + "c8" + "0000" + "00" + "000000000000" + "15" + reportData
     let report = try #require(try reports(body)?.first)
     #expect(report.address == sender)
     #expect(report.isConnectable == expected)
