@@ -372,13 +372,13 @@ def wrong(options, old, new, wanted):
           "ended with 2, and the fact is named; relay never moved")
 def wrong_line(options):
     name = options.roles["relay"]
-    return wrong(options, f'"{name}"', '"NOWHERE"', "panel.relay")
+    return wrong(options, f'"{name}"', '"NOWHERE"', "panel.lines.relay")
 
 
 @scenario("line-twice", "the board file puts two roles on one line",
           "ended with 2, and the fact is named; relay never moved")
 def line_twice(options):
-    return wrong(options, f'"{options.roles["relay"]}"', f'"{options.roles["green"]}"', "panel.relay")
+    return wrong(options, f'"{options.roles["relay"]}"', f'"{options.roles["green"]}"', "panel.lines.relay")
 
 
 @scenario("bluetoothd", "bluetoothd has the adapter, and is named, then ends", "radioUnavailable, then ready, then " + SERVED)

@@ -1,102 +1,67 @@
 #define _GNU_SOURCE
 #include "CBluetooth.h"
 
+// Structures and numbers are those of libbluetooth-dev's headers; nothing of the library is linked.
+#include <bluetooth/bluetooth.h>
+#include <bluetooth/hci.h>
+#include <bluetooth/l2cap.h>
 #include <string.h>
-#include <sys/socket.h>
-
-// include/net/bluetooth/{bluetooth,hci_sock,l2cap}.h of the kernel.
-enum { protocol_l2cap = 0, protocol_hci = 1 };
-enum { level_hci = 0, option_hci_filter = 2 };
-enum { level_bluetooth = 274, option_security = 4, option_send_mtu = 12, option_receive_mtu = 13 };
-enum { security_low = 1, type_le_public = 1 };
-
-struct address_hci {
-  sa_family_t family;
-  uint16_t device;
-  uint16_t channel;
-};
-
-struct address_l2cap {
-  sa_family_t family;
-  uint16_t psm;
-  uint8_t address[6];
-  uint16_t channel;
-  uint8_t type;
-};
-
-struct filter {
-  uint32_t types;
-  uint32_t events[2];
-  uint16_t opcode;
-};
-
-struct security {
-  uint8_t level;
-  uint8_t key_size;
-};
-
-static uint16_t little(uint16_t value) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return __builtin_bswap16(value);
-#else
-  return value;
-#endif
-}
 
 int bluetooth_hci_socket(void) {
-  return socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol_hci);
+  return socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
 }
 
 int bluetooth_hci_bind(int socket, uint16_t device, uint16_t channel) {
-  struct address_hci address = {.family = AF_BLUETOOTH, .device = device, .channel = channel};
+  struct sockaddr_hci address = {.hci_family = AF_BLUETOOTH, .hci_dev = device, .hci_channel = channel};
   return bind(socket, (const struct sockaddr *)&address, sizeof address);
 }
 
 int bluetooth_hci_filter(int socket, uint64_t events) {
-  struct filter filter = {.types = 1 << 4, .events = {(uint32_t)events, (uint32_t)(events >> 32)}};
-  return setsockopt(socket, level_hci, option_hci_filter, &filter, sizeof filter);
+  struct hci_filter filter = {
+    .type_mask = 1 << HCI_EVENT_PKT, .event_mask = {(uint32_t)events, (uint32_t)(events >> 32)}};
+  return setsockopt(socket, SOL_HCI, HCI_FILTER, &filter, sizeof filter);
 }
 
 int bluetooth_l2cap_socket(void) {
-  return socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol_l2cap);
+  return socket(AF_BLUETOOTH, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_L2CAP);
 }
 
-static struct address_l2cap l2cap_address(const uint8_t *bytes, uint8_t type, uint16_t psm, uint16_t channel) {
-  struct address_l2cap address;
+static struct sockaddr_l2 l2cap_address(const uint8_t *bytes, uint8_t type, uint16_t psm, uint16_t channel) {
+  struct sockaddr_l2 address;
   memset(&address, 0, sizeof address);
-  address.family = AF_BLUETOOTH;
-  address.psm = little(psm);
-  memcpy(address.address, bytes, sizeof address.address);
-  address.channel = little(channel);
-  address.type = type;
+  address.l2_family = AF_BLUETOOTH;
+  address.l2_psm = htobs(psm);
+  memcpy(&address.l2_bdaddr, bytes, sizeof address.l2_bdaddr);
+  address.l2_cid = htobs(channel);
+  address.l2_bdaddr_type = type;
   return address;
 }
 
 int bluetooth_l2cap_bind(int socket, const uint8_t *bytes, uint16_t psm, uint16_t channel) {
-  struct address_l2cap address = l2cap_address(bytes, type_le_public, psm, channel);
+  struct sockaddr_l2 address = l2cap_address(bytes, BDADDR_LE_PUBLIC, psm, channel);
   return bind(socket, (const struct sockaddr *)&address, sizeof address);
 }
 
 int bluetooth_l2cap_connect(int socket, const uint8_t *bytes, uint8_t type, uint16_t psm, uint16_t channel) {
-  struct address_l2cap address = l2cap_address(bytes, type, psm, channel);
+  struct sockaddr_l2 address = l2cap_address(bytes, type, psm, channel);
   return connect(socket, (const struct sockaddr *)&address, sizeof address);
 }
 
 int bluetooth_l2cap_accept(int socket, uint8_t *bytes, uint8_t *type) {
-  struct address_l2cap address;
+  struct sockaddr_l2 address;
   memset(&address, 0, sizeof address);
   socklen_t length = sizeof address;
   int connected = accept4(socket, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (connected >= 0) {
-    memcpy(bytes, address.address, sizeof address.address);
-    *type = address.type;
+    memcpy(bytes, &address.l2_bdaddr, sizeof address.l2_bdaddr);
+    *type = address.l2_bdaddr_type;
   }
   return connected;
 }
 
 int bluetooth_set_low_security(int socket) {
-  struct security security = {.level = security_low};
-  return setsockopt(socket, level_bluetooth, option_security, &security, sizeof security);
+  struct bt_security security = {.level = BT_SECURITY_LOW};
+  return setsockopt(socket, SOL_BLUETOOTH, BT_SECURITY, &security, sizeof security);
 }
 
 int bluetooth_set_receive_buffer(int socket, int bytes) {
@@ -109,11 +74,11 @@ int bluetooth_set_receive_buffer(int socket, int bytes) {
 }
 
 int bluetooth_set_receive_mtu(int socket, uint16_t bytes) {
-  return setsockopt(socket, level_bluetooth, option_receive_mtu, &bytes, sizeof bytes);
+  return setsockopt(socket, SOL_BLUETOOTH, BT_RCVMTU, &bytes, sizeof bytes);
 }
 
 int bluetooth_send_mtu(int socket) {
   uint16_t bytes = 0;
   socklen_t length = sizeof bytes;
-  return getsockopt(socket, level_bluetooth, option_send_mtu, &bytes, &length) == 0 ? bytes : -1;
+  return getsockopt(socket, SOL_BLUETOOTH, BT_SNDMTU, &bytes, &length) == 0 ? bytes : -1;
 }

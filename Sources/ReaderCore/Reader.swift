@@ -298,9 +298,12 @@ package struct Reader: ~Copyable {
 
   // MARK: A signal
 
+  /// How long `incomplete` is shown at most: whoever lost the link may try again within a second of it.
+  static let incompleteDisplay = Duration.milliseconds(800)
+
   private mutating func signal(_ signal: Signal, at now: Instant) {
     outputs.append(.show(signal))
-    let end = now + (signal == .incomplete ? min(settings.display, .seconds(1)) : settings.display)
+    let end = now + (signal == .incomplete ? min(settings.display, Reader.incompleteDisplay) : settings.display)
     wake(at: end)
     phase = .signalling(until: end)
   }

@@ -203,7 +203,7 @@ private final class BenchLines: HeldLines {
     bench.others[4] = "gpioset"
     #expect(
       throws: PanelError.lineBusy(
-        fact: "panel.relay", line: "bench (gpiochip0) line 4 \"DOOR\"", consumer: "gpioset")
+        fact: "panel.lines.relay", line: "bench (gpiochip0) line 4 \"DOOR\"", consumer: "gpioset")
     ) { try open(settings) }
     #expect(bench.held.isEmpty)
   }
@@ -214,7 +214,7 @@ private final class BenchLines: HeldLines {
     let log = Log()
     let panel = try open(settings, log)
     let busy = PanelError.lineBusy(
-      fact: "panel.red", line: "bench (gpiochip0) line 1 \"R\"", consumer: "spi0 CS0")
+      fact: "panel.lines.red", line: "bench (gpiochip0) line 1 \"R\"", consumer: "spi0 CS0")
     #expect(panel.missingLamps == [busy])
     try turn()
     #expect(log.events == [.lampsUnavailable([busy])])
@@ -237,7 +237,7 @@ private final class BenchLines: HeldLines {
     settings.busyLamp = .refuse
     #expect(
       throws: PanelError.lineBusy(
-        fact: "panel.red", line: "bench (gpiochip0) line 1 \"R\"", consumer: "spi0 CS0")
+        fact: "panel.lines.red", line: "bench (gpiochip0) line 1 \"R\"", consumer: "spi0 CS0")
     ) { try open(settings) }
     #expect(bench.held.isEmpty)
   }
@@ -253,7 +253,7 @@ private final class BenchLines: HeldLines {
     #expect(bench.held.isEmpty)
     panel.apply(state(.granted))
     try turn()
-    #expect(log.events == [.unavailable(.failed(fact: "panel.relay", SystemError("set", code: ENODEV)))])
+    #expect(log.events == [.unavailable(.failed(fact: "panel.lines.relay", SystemError("set", code: ENODEV)))])
   }
 
   @Test("a chip that went away is noticed without anything to show")
@@ -262,7 +262,7 @@ private final class BenchLines: HeldLines {
     let panel = try open(settings, log)
     for offset in 0..<5 { bench.failures[UInt32(offset)] = ENODEV }
     try turn(GPIOPanel.probeInterval + .milliseconds(100))
-    #expect(log.events == [.unavailable(.failed(fact: "panel.relay", SystemError("get", code: ENODEV)))])
+    #expect(log.events == [.unavailable(.failed(fact: "panel.lines.relay", SystemError("get", code: ENODEV)))])
     panel.close()
     bench.failures = [:]
     let next = try open(settings, log)
@@ -280,7 +280,7 @@ private final class BenchLines: HeldLines {
     panel.apply(state(.granted))
     #expect(bench.levels[4] == true)
     try turn()
-    #expect(log.events == [.lampsUnavailable([.failed(fact: "panel.green", SystemError("set", code: EIO))])])
+    #expect(log.events == [.lampsUnavailable([.failed(fact: "panel.lines.green", SystemError("set", code: EIO))])])
     bench.failures = [:]
     try turn(GPIOPanel.probeInterval + .milliseconds(100))
     #expect(log.events.last == .lampsRestored)
@@ -308,7 +308,7 @@ private final class BenchLines: HeldLines {
     bench.failures[5] = ENODEV
     #expect(write(bench.inputEnds[1], "x", 1) == 1)
     try turn()
-    #expect(log.events.last == .unavailable(.failed(fact: "panel.button", SystemError("read", code: ENODEV))))
+    #expect(log.events.last == .unavailable(.failed(fact: "panel.lines.button", SystemError("read", code: ENODEV))))
     #expect(loop.watchCount == 0)
     panel.close()
   }

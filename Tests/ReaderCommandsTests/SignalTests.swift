@@ -61,7 +61,7 @@ import Testing
   func usage() throws {
     let wrong = try run("grantd")
     #expect(wrong.status == 2)
-    #expect(wrong.err == "mdoc-reader: signal 'grantd': no such value\n  did you mean granted?\n")
+    #expect(wrong.err == "mdoc-reader: signal 'grantd': no such value\ndid you mean granted?\n")
     #expect(try run("granted", "--seconds", "0").status == 2)
   }
 }

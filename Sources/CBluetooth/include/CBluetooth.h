@@ -1,5 +1,5 @@
-// Bluetooth sockets of Linux with plain arguments. The kernel's own headers do not export these structures, so they
-// are here; libbluetooth is not needed. Each function returns what the call it names returns: -1 and errno on failure.
+// Bluetooth sockets of Linux with plain arguments. Each function returns what the call it names returns: -1 and errno on
+// failure.
 #pragma once
 
 #include <stddef.h>
