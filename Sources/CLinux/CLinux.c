@@ -115,6 +115,25 @@ int linux_socket_error(int socket, int *code) {
   return getsockopt(socket, SOL_SOCKET, SO_ERROR, code, &length);
 }
 
+int linux_notify_socket(const char *name) {
+  struct sockaddr_un address;
+  if (name[0] != '/' && name[0] != '@') {
+    errno = EAFNOSUPPORT;
+    return -1;
+  }
+  if (fill_address(&address, name) != 0) return -1;
+  // An abstract name has no terminator: its length says where it ends.
+  socklen_t length = offsetof(struct sockaddr_un, sun_path) + strlen(name) + (name[0] == '/');
+  if (name[0] == '@') address.sun_path[0] = 0;
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  if (connect(descriptor, (const struct sockaddr *)&address, length) == 0) return descriptor;
+  int code = errno;
+  close(descriptor);
+  errno = code;
+  return -1;
+}
+
 int linux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }
 
 int linux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }

@@ -14,7 +14,9 @@ enum RunCommand {
     try ProcessFacts.disableCoreDumps()
     let folder = site.trustFolder
     let appliance = try Appliance(site.parts) { Appliance.TrustMaterial(folder: folder) }
+    let manager = try ServiceManager(on: appliance.loop)
     try appliance.run()
+    manager.stopping()
     return 0
   }
 }

@@ -66,6 +66,10 @@ ptrdiff_t linux_receive_record(int socket, void *bytes, size_t capacity);
 /// Takes the error that a socket keeps (SO_ERROR) through `code`.
 int linux_socket_error(int socket, int *code);
 
+/// A datagram socket connected to the service manager's address: an absolute path, or `@` and an abstract name. Anything
+/// else fails with EAFNOSUPPORT.
+int linux_notify_socket(const char *address);
+
 /// prctl(PR_SET_DUMPABLE, 0).
 int linux_set_not_dumpable(void);
 /// 0 or 1, as prctl(PR_GET_DUMPABLE) says.
