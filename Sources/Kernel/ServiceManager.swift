@@ -10,7 +10,8 @@ import Glibc
 package final class ServiceManager {
   /// How often it is told that the loop turns; nil when it did not ask.
   package let interval: Duration?
-  private let socket: Descriptor?
+  private let socket: CInt?
+  private var isReady = false
   private var timer: EventLoop.Timer?
 
   /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`, and takes them out of the environment: they are not meant
@@ -31,7 +32,7 @@ package final class ServiceManager {
       interval = nil
       return
     }
-    socket = Descriptor(owning: try check("connect", address) { linux_notify_socket(address) })
+    socket = try check("connect", address) { linux_notify_socket(address) }
     let isMeant = process.map { $0 == String(getpid()) } ?? true
     interval = isMeant ? watchdog.flatMap(Int64.init).flatMap { $0 > 0 ? .microseconds($0) / 2 : nil } : nil
     let timer = loop.timer("service manager") { [weak self] in self?.beat() }
@@ -39,7 +40,9 @@ package final class ServiceManager {
     self.timer = timer
   }
 
-  private var isReady = false
+  deinit {
+    if let socket { _ = close(socket) }
+  }
 
   private func beat() {
     if !isReady {
@@ -64,9 +67,9 @@ package final class ServiceManager {
 
   /// A manager that does not listen now loses this one; the next beat comes anyway.
   private func send(_ text: String) {
-    guard let raw = socket?.raw else { return }
+    guard let socket else { return }
     let bytes = Array(text.utf8)
-    _ = linux_send(raw, bytes, bytes.count)
+    _ = linux_send(socket, bytes, bytes.count)
   }
 
   private static func take(_ name: String) -> String? {
