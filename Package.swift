@@ -6,14 +6,23 @@
 import PackageDescription
 
 /// A pure target: no Foundation, no Dispatch, no Glibc, no C module (Crypto and Configuration apart).
-func core(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
+func core(_ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: settings)
 }
 
 /// A target that touches the world: one device or one service each.
 func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
 }
+
+#if compiler(<6.1)
+  /// Swift 6.0.3 crashes in this optimisation over values that cannot be copied (release builds only).
+  let sparesCopyPropagation: [SwiftSetting] = [
+    .unsafeFlags(["-Xllvm", "-sil-disable-pass=copy-propagation"], .when(configuration: .release))
+  ]
+#else
+  let sparesCopyPropagation: [SwiftSetting] = []
+#endif
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
@@ -56,7 +65,7 @@ let package = Package(
     core("Bluetooth", ["Bytes"]),
     core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     core("Trust", ["Bytes", "CivilTime", "Crypto"]),
-    core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
     core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust"]),
 
     // What the site wants, and the machine that does it

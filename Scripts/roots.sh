@@ -4,8 +4,8 @@
 #   trixie-ARCH        a copy with swiftlang and the packages of packages.txt
 
 # in_root ROOT COMMAND...: runs it there, in a mount name space of its own: nothing stays mounted, however it ends. /proc is
-# there since the compiler does not start without it. `binds` says which folders are seen inside, as SOURCE:TARGET,
-# separated by blanks. With `layer`, all changes go to that folder and the root stays as it is.
+# there since the compiler does not start without it. `binds` says which folders and files are seen inside, as
+# SOURCE:TARGET, separated by blanks. With `layer`, all changes go to that folder and the root stays as it is.
 in_root() {
   # shellcheck disable=SC2016
   unshare --mount sh -c '
@@ -19,7 +19,7 @@ in_root() {
     fi
     mount -t proc proc "$root/proc"
     for bind in $binds; do
-      mkdir -p "$root${bind#*:}"
+      [ -f "${bind%%:*}" ] || mkdir -p "$root${bind#*:}"
       mount --bind "${bind%%:*}" "$root${bind#*:}"
     done
     exec chroot "$root" env -u MDOC_SHARED PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TMPDIR=/tmp \
@@ -71,6 +71,9 @@ make_root() {
   can_enter "$root_architecture" ||
     die "this kernel does not run $root_architecture programs" \
       "apt-get install qemu-user-static binfmt-support; in a container, mount binfmt_misc on /proc/sys/fs/binfmt_misc first"
+  if [ "$root_architecture" != "$(dpkg --print-architecture)" ]; then
+    binds="$cache/trixie-$(dpkg --print-architecture):/native $PWD/Scripts/packaging/native-dpkg-deb:/usr/bin/dpkg-deb"
+  fi
   # shellcheck disable=SC2016
   in_root "$root" sh -c 'for package in "$@"; do
       state=$(dpkg-query -W -f="\${db:Status-Status}" "$package" 2>/dev/null) || state=
@@ -80,6 +83,7 @@ make_root() {
     - "$@" >"$cache/apt-$root_architecture.log" 2>&1 </dev/null ||
     die "apt-get failed in $root; the end of $cache/apt-$root_architecture.log: $(tail -n 1 "$cache/apt-$root_architecture.log")" \
       "see that Debian's mirror can be reached, then try again"
+  binds=
 }
 
 # copy_checkout FOLDER: the files of the checkout as they are now, ignored ones apart; what was built from them there stays,
