@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154 # cache is common.sh's
 # Debian 13 roots, kept in $cache, where Debian's own compiler builds. Sourced after common.sh; all of it needs root.
 #
 #   trixie-ARCH-base   what debootstrap makes; packages are tried out on top of it, and it stays as it is

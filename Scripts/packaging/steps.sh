@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2154,SC2034,SC2016 # variables of common.sh, for in_root, and for the shell inside
 # The steps of Scripts/package. Sourced after common.sh and roots.sh.
 
 output=$PWD/.build/package
@@ -113,7 +114,7 @@ stage() {
   # Beside the installed file there is no place for pictures and sockets
   sed -e 's|^pictures = "pictures"$|pictures = "/run/mdoc-reader/pictures"|' \
     -e 's|^air = "air"$|air = "/run/mdoc-reader/air"|' config/reader.toml >"$1/reader.toml"
-  grep -q '^pictures = "/run' "$1/reader.toml" && grep -q '^air = "/run' "$1/reader.toml" ||
+  [ "$(grep -cE '^(pictures|air) = "/run' "$1/reader.toml")" -eq 2 ] ||
     die "config/reader.toml has no line pictures or air that can be changed" "see stage in Scripts/packaging/steps.sh"
 }
 
