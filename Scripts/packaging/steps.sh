@@ -46,13 +46,13 @@ swift_build() {
   built_for=$1
   shift
   case $built_for in
-    amd64) in_root "$amd64" sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/amd64 "$@"' - "$@" ;;
+    amd64) in_root "$amd64" sh -c 'cd /build/package && exec nice -n 0 swift build --scratch-path .build/amd64 "$@"' - "$@" ;;
     arm64)
       binds=$arm64:/sysroot-arm64
       in_root "$amd64" env PKG_CONFIG_PATH=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig \
         PKG_CONFIG_LIBDIR=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig:/sysroot-arm64/usr/share/pkgconfig \
         PKG_CONFIG_SYSROOT_DIR=/sysroot-arm64 \
-        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@"
+        sh -c 'cd /build/package && exec nice -n 0 swift build --scratch-path .build/arm64 "$@"' - "$@"
       binds=
       ;;
   esac </dev/null
