@@ -46,24 +46,29 @@ swift_build() {
   built_for=$1
   shift
   case $built_for in
-    amd64) in_root "$amd64" sh -c 'cd /build/package && exec nice -n 0 swift build --scratch-path .build/amd64 "$@"' - "$@" ;;
+    amd64) in_root "$amd64" sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/amd64 "$@"' - "$@" ;;
     arm64)
       binds=$arm64:/sysroot-arm64
       in_root "$amd64" env PKG_CONFIG_PATH=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig \
         PKG_CONFIG_LIBDIR=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig:/sysroot-arm64/usr/share/pkgconfig \
         PKG_CONFIG_SYSROOT_DIR=/sysroot-arm64 \
-        sh -c 'cd /build/package && exec nice -n 0 swift build --scratch-path .build/arm64 "$@"' - "$@"
+        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@"
       binds=
       ;;
   esac </dev/null
 }
 
+# Once the program runs, the tables of what it calls can no longer be written.
+hardened="-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
+
 step_build() {
   copy_checkout "$amd64$inside"
   destination swift_static ',"-static-stdlib"' >"$amd64$inside/.build/static.json"
   for program in mdoc-reader mdoc-wallet; do
-    swift_build amd64 -c release --static-swift-stdlib -Xlinker -z -Xlinker now --product "$program"
-    swift_build arm64 -c release --destination .build/static.json -Xlinker -z -Xlinker now --product "$program"
+    # shellcheck disable=SC2086
+    swift_build amd64 -c release --static-swift-stdlib $hardened --product "$program"
+    # shellcheck disable=SC2086
+    swift_build arm64 -c release --destination .build/static.json $hardened --product "$program"
   done
 }
 
@@ -144,7 +149,7 @@ step_lint() {
   mkdir -p "$amd64/build/lint"
   cp "$output"/*.deb Scripts/packaging/check-manual "$amd64/build/lint/"
   in_root "$amd64" sh -c 'cd /build/lint && lintian --allow-root --fail-on error,warning --pedantic --display-info \
-    --show-overrides --info ./*.deb' </dev/null ||
+    --show-overrides ./*.deb' </dev/null ||
     die "lintian has something to say" "mend it, or override it in Scripts/packaging/debian with the reason"
   in_root "$amd64" sh -c 'cd /build/lint && mkdir tree && for deb in ./*_amd64.deb; do dpkg-deb -x "$deb" tree; done &&
     exec sh ./check-manual tree' </dev/null
