@@ -59,6 +59,7 @@ swift_build() {
 }
 
 # Once the program runs, the tables of what it calls can no longer be written.
+# lld does so, the linker that Swift 6.0.3 takes by itself (gold) does not.
 hardened="-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
 
 step_build() {
@@ -66,7 +67,7 @@ step_build() {
   destination swift_static ',"-static-stdlib"' >"$amd64$inside/.build/static.json"
   for program in mdoc-reader mdoc-wallet; do
     # shellcheck disable=SC2086
-    swift_build amd64 -c release --static-swift-stdlib $hardened --product "$program"
+    swift_build amd64 -c release --static-swift-stdlib -Xswiftc -use-ld=lld $hardened --product "$program"
     # shellcheck disable=SC2086
     swift_build arm64 -c release --destination .build/static.json $hardened --product "$program"
   done
