@@ -53,7 +53,7 @@ swift_build() {
       in_root "$amd64" env PKG_CONFIG_PATH=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig \
         PKG_CONFIG_LIBDIR=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig:/sysroot-arm64/usr/share/pkgconfig \
         PKG_CONFIG_SYSROOT_DIR=/sysroot-arm64 \
-        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@"
+        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@" || return
       binds=
       ;;
   esac </dev/null
