@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2034,SC2016 # variables of common.sh, for in_root, and for the shell inside
-# The steps of Scripts/package. Sourced after common.sh and roots.sh.
+# The steps of Scripts/package. Sourced after common.sh and roots.sh. `step` takes their status, so that `set -e` does not
+# end them: what may fail says `|| return` or dies.
 
 output=$PWD/.build/package
 architectures="amd64 arm64"
@@ -52,13 +53,14 @@ swift_build() {
       in_root "$amd64" env PKG_CONFIG_PATH=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig \
         PKG_CONFIG_LIBDIR=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig:/sysroot-arm64/usr/share/pkgconfig \
         PKG_CONFIG_SYSROOT_DIR=/sysroot-arm64 \
-        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@"
+        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@" || return
       binds=
       ;;
   esac </dev/null
 }
 
 # Once the program runs, the tables of what it calls can no longer be written.
+# lld does so, the linker that Swift 6.0.3 takes by itself (gold) does not.
 hardened="-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
 
 step_build() {
@@ -66,9 +68,9 @@ step_build() {
   destination swift_static ',"-static-stdlib"' >"$amd64$inside/.build/static.json"
   for program in mdoc-reader mdoc-wallet; do
     # shellcheck disable=SC2086
-    swift_build amd64 -c release --static-swift-stdlib $hardened --product "$program"
+    swift_build amd64 -c release --static-swift-stdlib -Xswiftc -use-ld=lld $hardened --product "$program" || return
     # shellcheck disable=SC2086
-    swift_build arm64 -c release --destination .build/static.json $hardened --product "$program"
+    swift_build arm64 -c release --destination .build/static.json $hardened --product "$program" || return
   done
 }
 
@@ -127,7 +129,7 @@ step_pack() {
   rm -f "$output"/*.deb
   for architecture in $architectures; do
     root=$cache/trixie-$architecture
-    stage "$root/build/packing/mdoc-reader"
+    stage "$root/build/packing/mdoc-reader" || return
     mkdir -p "$root/build/packing/bin"
     for program in mdoc-reader mdoc-wallet; do
       cp "$amd64$inside/.build/$architecture/release/$program" "$root/build/packing/bin/" ||
@@ -166,7 +168,7 @@ fresh_layer() {
 step_try() {
   make_base arm64
   fresh_layer "$cache/trixie-arm64-base" try arm64
-  logged "$output/arm64.log" in_root "$cache/trixie-arm64-base" sh /packages/try-installed
+  logged "$output/arm64.log" in_root "$cache/trixie-arm64-base" sh /packages/try-installed || return
   rm -rf "$layer"
   layer=
 }
@@ -174,7 +176,7 @@ step_try() {
 step_unit() {
   fresh_layer "$amd64" unit amd64
   cp Scripts/packaging/try-unit "$layer/changes/packages/"
-  logged "$output/unit.log" Scripts/packaging/boot "$amd64" "$layer" /packages/try-unit
+  logged "$output/unit.log" Scripts/packaging/boot "$amd64" "$layer" /packages/try-unit || return
   rm -rf "$layer"
   layer=
 }
@@ -182,10 +184,10 @@ step_unit() {
 step_tests() {
   copy_checkout "$amd64$inside"
   destination swift '' >"$amd64$inside/.build/dynamic.json"
-  swift_build arm64 --build-tests --destination .build/dynamic.json
+  swift_build arm64 --build-tests --destination .build/dynamic.json || return
   binds="$amd64$inside:$inside"
   logged "$output/arm64-tests.log" in_root "$arm64" sh -c 'cd /build/package && uname -m &&
-    exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing'
+    exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing' || return
   binds=
 }
 
