@@ -97,7 +97,7 @@ ASKED = "granted in centralClient; one relay pulse"
 visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED + "; at most 6 round trips", also=few_trips)
 visitor("central", "the wallet is the central, over GATT", ASKED, mode="central")
 visitor("single-mode", "the controller knows LE only", SERVED, dual_mode=False)
-visitor("refused", "a visitor of 16 years", "denied (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
+visitor("refused", "a visitor of 16 years", "refused (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
 visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True)
 visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED + "; over L2CAP", True,
         mode="central", l2cap=True)
