@@ -310,7 +310,9 @@ package final class Adapter {
     let folder = "/sys/class/bluetooth/\(name)"
     let switches = ((try? Files.list(folder)) ?? []).filter { $0.hasPrefix("rfkill") }
     return switches.contains { entry in
-      ["soft", "hard"].contains { (try? Files.read("\(folder)/\(entry)/\($0)", limit: 8192))?.first == UInt8(ascii: "1") }
+      ["soft", "hard"].contains {
+        (try? Files.read("\(folder)/\(entry)/\($0)", limit: 8192))?.first == UInt8(ascii: "1")
+      }
     }
   }
 
