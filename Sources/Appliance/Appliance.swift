@@ -39,12 +39,17 @@ package final class Appliance {
   private var deadline: EventLoop.Timer?
   private var panelDeadline: EventLoop.Timer?
   private var recovery: EventLoop.Timer?
-  private var capturedAt: [UInt64: ContinuousClock.Instant] = [:]
+  private var pictures = PicturesUnderWay()
+  /// Why the camera sees nothing, and why pictures cannot be decoded: neither is cured by the other.
+  private var cameraProblem: String?
+  private var decoderProblem: String?
   /// Devices that have not said yet how they are, by the fault they would have.
   private var unsettled: Set<Fault> = [.cameraUnavailable, .radioUnavailable]
   private var isStarted = false
   private var status = ApplianceStatus()
   private var clock = ClockWatch()
+  /// The doubt about the clock that was recorded, where it is no fault.
+  private var isClockDoubted = false
   private var pending: [Reader.Input] = []
   private var isDraining = false
   /// Called after each transaction; the demo and the tests count on it.
@@ -89,17 +94,18 @@ package final class Appliance {
     record("starting")
     try openPanel()
     show(.starting)
-    openDevices()
+    // Before the devices: those that answer at once would start a reader that trusts nobody.
     reloadTrust()
     checkClock()
-    startWhenSettled()
+    openDevices()
     recovery?.set(after: Appliance.recoveryInterval)
+    // Whatever ends the loop, the relay is inactive when this returns.
+    defer { close() }
     do throws(SystemError) {
       try loop.run()
     } catch {
       throw .system(error)
     }
-    close()
   }
 
   /// Ends the service in an orderly way: the relay is inactive before this returns.
@@ -122,11 +128,7 @@ package final class Appliance {
 
   /// Every device that fails is a fault, looked at again until it is well.
   private func openDevices() {
-    do throws(SystemError) {
-      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
-    } catch {
-      raise(.cameraUnavailable, error.description)
-    }
+    openDecoder()
     switch parts.radio {
     case .air(let folder):
       radio = SimulatedRadio(folder: folder, messageLimit: parts.messageSize, on: loop) { [weak self] in
@@ -140,6 +142,20 @@ package final class Appliance {
       }
     }
     radio?.start()
+    openCamera()
+  }
+
+  private func openDecoder() {
+    do throws(SystemError) {
+      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
+      decoderProblem = nil
+    } catch {
+      decoderProblem = error.description
+    }
+    judgeCamera()
+  }
+
+  private func openCamera() {
     switch parts.camera {
     case .pictures(let folder): camera = PictureCamera(folder, on: loop) { [weak self] in self?.cameraEvent($0) }
     case .v4l2(let facts):
@@ -178,27 +194,42 @@ package final class Appliance {
   private func lookAfterFaults() {
     recovery?.set(after: Appliance.recoveryInterval)
     checkClock()
-    if status.faults.contains(.radioUnavailable) { radio?.lookAgain() }
+    if status.faults[.radioUnavailable] != nil { radio?.lookAgain() }
     output?.lookAgain()
-    if status.faults.contains(.trustEmpty) { reloadTrust() }
+    if status.faults[.trustEmpty] != nil { reloadTrust() }
+    lookAfterPictures()
   }
 
+  /// Whatever makes pictures and reads them is there, and does not keep one for ever.
+  private func lookAfterPictures() {
+    if worker == nil { openDecoder() }
+    if camera == nil { openCamera() }
+    if pictures.isOverdue(at: .now) {
+      decoderProblem = "the decoder does not come back from a picture"
+      judgeCamera()
+    } else if decoderProblem != nil, pictures.isEmpty, let image = camera?.current {
+      submit(image, .still)
+    }
+  }
+
+  /// The door first. The threads of decoder and camera last, since these wait for a library and for the kernel: one that
+  /// does not come back holds up nothing but the end of the process, and a second signal ends that.
   private func close() {
-    camera?.cancel()
-    worker?.stop()
-    radio?.stop()
     output?.close()
-    signals?.cancel()
+    radio?.stop()
     record("stopped")
     status.state = "stopped"
     writeStatus()
+    signals?.cancel()
+    worker?.stop()
+    camera?.cancel()
     log.close()
   }
 
   private func reloadTrust() {
     let material = loadTrust()
     // Looked at again every few seconds while nobody is trusted: said once.
-    let isNews = !(material.isEmpty && status.faults.contains(.trustEmpty))
+    let isNews = !(material.isEmpty && status.faults[.trustEmpty] != nil)
     if isNews {
       for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
       record(
@@ -219,7 +250,13 @@ package final class Appliance {
   /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
   private func checkClock() {
     let now = UnixTime.wallClock()
-    guard let doubt = clock.doubt(about: now, at: .now) else { return clear(.clockUntrusted) }
+    guard let doubt = clock.doubt(about: now, at: .now) else {
+      isClockDoubted = false
+      return clear(.clockUntrusted)
+    }
+    // The doubt names the time of now: said once, not at each look.
+    guard !isClockDoubted else { return }
+    isClockDoubted = true
     switch parts.clock {
     case .fault: raise(.clockUntrusted, doubt)
     case .warn: record(Fault.clockUntrusted.rawValue, [.init("detail", .string(doubt))])
@@ -230,28 +267,41 @@ package final class Appliance {
 
   private func cameraEvent(_ event: CameraEvent) {
     switch event {
-    case .frame(let image, let patience): if reader.isReady { submit(image, patience) }
+    case .frame(let image, let patience):
+      // Whether pictures can be decoded again shows when one is.
+      if reader.isReady || (decoderProblem != nil && pictures.isEmpty) { submit(image, patience) }
     case .fault(let reason):
-      raise(.cameraUnavailable, reason)
+      cameraProblem = reason
+      judgeCamera()
       settled(.cameraUnavailable)
     case .ready:
-      clear(.cameraUnavailable)
+      cameraProblem = nil
+      judgeCamera()
       settled(.cameraUnavailable)
     case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
+    }
+  }
+
+  private func judgeCamera() {
+    if let problem = cameraProblem ?? decoderProblem {
+      raise(.cameraUnavailable, problem)
+    } else {
+      clear(.cameraUnavailable)
     }
   }
 
   private func submit(_ image: LumaImage, _ patience: CameraPatience) {
     guard let worker else { return }
     let captured = ContinuousClock.now
-    let number = worker.submit(image, patience == .live ? .live : .still)
-    // Only the newest picture is decoded: older ones that wait are replaced.
-    capturedAt = [number: captured]
+    pictures.submitted(worker.submit(image, patience == .live ? .live : .still), at: captured)
   }
 
   private func decoded(_ result: DecodeWorker.Result) {
-    guard let captured = capturedAt.removeValue(forKey: result.picture) else { return }
-    if let failure = result.failure { return raise(.cameraUnavailable, failure.description) }
+    guard let captured = pictures.decoded(result.picture) else { return }
+    if result.failure != nil || decoderProblem != nil {
+      decoderProblem = result.failure?.description
+      judgeCamera()
+    }
     for code in result.codes { feed(.code(code, capturedAt: captured)) }
   }
 
@@ -288,7 +338,10 @@ package final class Appliance {
     case .send(let link, let message): radio?.send(message, on: link)
     case .finish(let link): radio?.finish(link)
     case .closeRadio: radio?.close()
-    case .evaluate(let evaluation): pending.append(.assessed(assess(evaluation)))
+    case .evaluate(let evaluation):
+      // A doubt is fed before the assessment.
+      checkClock()
+      pending.append(.assessed(assess(evaluation)))
     case .show(let signal): show(signal)
     case .report(let report): take(report)
     case .codeRefused(let reason):
@@ -318,14 +371,16 @@ package final class Appliance {
   // MARK: Faults, panel, records
 
   private func raise(_ fault: Fault, _ detail: String) {
-    guard status.faults.insert(fault).inserted else { return }
+    // Another reason for a fault that stands is news for the technician, not for the machine.
+    guard status.faults[fault] != detail else { return }
+    status.faults[fault] = detail
     record("fault", [.init("reasons", .array([.string(fault.rawValue)])), .init("detail", .string(detail))])
     writeStatus()
     feed(.fault(fault))
   }
 
   private func clear(_ fault: Fault) {
-    guard status.faults.remove(fault) != nil else { return }
+    guard status.faults.removeValue(forKey: fault) != nil else { return }
     record("faultCleared", [.init("reasons", .array([.string(fault.rawValue)]))])
     writeStatus()
     feed(.faultCleared(fault))

@@ -13,7 +13,8 @@ package enum Release {
 struct ApplianceStatus {
   var state = "starting"
   var anchors = 0
-  var faults: Set<Fault> = []
+  /// What is wrong, and why.
+  var faults: [Fault: String] = [:]
   var lastRefusal: String?
   var isUnwritable = false
   private let started = UnixTime.wallClock()
@@ -29,7 +30,7 @@ struct ApplianceStatus {
     .object([
       "version": .string(Release.version), "pid": .integer(Int(getpid())), "time": .string(now.description),
       "started": .string(started.description), "state": .string(state),
-      "faults": .array(faults.map(\.rawValue).sorted().map(JSONValue.string)), "anchors": .integer(anchors),
+      "faults": .array(faults.keys.map(\.rawValue).sorted().map(JSONValue.string)), "anchors": .integer(anchors),
       "granted": .integer(counts[.granted, default: 0]), "refused": .integer(counts[.refused, default: 0]),
       "failed": .integer(counts[.failed, default: 0]), "last": last.map { .object($0.members) },
       "lastCodeRefused": lastRefusal.map(JSONValue.string),

@@ -18,7 +18,7 @@ final class LiveCamera: Camera {
         if !hasDelivered { handler(.ready) }
         hasDelivered = true
         handler(.frame(frame.image, .live))
-      case .fault(let problem): handler(.fault("\(problem)"))
+      case .fault(let problem): handler(.fault("\(problem); \(problem.remedy)"))
       case .recovered: handler(.ready)
       case .opened(let facts): handler(.note(event: "cameraOpened", problem: "\(facts)"))
       case .note(let text): handler(.note(event: "cameraNote", problem: text))
@@ -68,10 +68,14 @@ final class LinePanel: PanelOutput {
 
   func lookAgain() {
     guard hasFault, panel == nil else { return }
-    guard let panel = try? open() else { return }
-    self.panel = panel
+    do throws(PanelError) {
+      panel = try open()
+    } catch {
+      // Another reason than before may be the one that helps.
+      return handler(.fault("\(error); \(error.remedy)"))
+    }
     hasFault = false
-    panel.apply(wanted)
+    panel?.apply(wanted)
     handler(.recovered)
   }
 

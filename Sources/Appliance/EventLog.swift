@@ -33,12 +33,19 @@ package struct EventLog {
     }
   }
 
-  /// Writes one line. A line that cannot be written is lost: a full disk must not keep a door from working.
+  /// Writes one line. A line that cannot be written is lost: a full disk must not keep a door from working, and whoever
+  /// reads the lines too slowly must not hold the loop, which has a relay to end.
   package func write(_ kind: String, at now: UnixTime, _ members: [JSONValue.Member] = []) {
-    guard let descriptor else { return }
+    guard let descriptor, EventLog.takes(descriptor) else { return }
     let head = [JSONValue.Member("time", .string(now.millisecondText)), .init("event", .string(kind))]
     let line = Array((JSONValue.object(head + members).text + "\n").utf8)
     _ = Glibc.write(descriptor, line, line.count)
+  }
+
+  /// Whether a line can be written without waiting: a pipe or socket says so while it has room for one.
+  static func takes(_ descriptor: CInt) -> Bool {
+    var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&state, 1, 0) == 1 && state.revents == Int16(POLLOUT)
   }
 
   /// Closes a file that was opened here.

@@ -55,7 +55,10 @@ package enum HCICommand: Equatable, Sendable {
   /// The packet with the type in front that a raw socket takes.
   package var encoded: [UInt8] {
     let body = parameters
-    return [0x01] + Wire.word(opcode) + [UInt8(truncatingIfNeeded: body.count)] + body
+    var packet: [UInt8] = [0x01]
+    packet += Wire.word(opcode)
+    packet.append(UInt8(truncatingIfNeeded: body.count))
+    return packet + body
   }
 
   private var parameters: [UInt8] {
@@ -72,7 +75,7 @@ package enum HCICommand: Equatable, Sendable {
     case .leSetExtendedScanParameters(let scan):
       // On the 1M PHY, where every advertisement begins.
       return [ownAddress, everyAdvertiser, 0x01, scan.isActive ? 1 : 0] + scan.interval.wire + scan.window.wire
-    case .leSetExtendedScanEnable(let on): return [on ? 1 : 0, 0] + Wire.word(0) + Wire.word(0)
+    case .leSetExtendedScanEnable(let on): return [on ? 1 : 0, 0, 0, 0, 0, 0]
     }
   }
 }

@@ -109,7 +109,10 @@ package enum ManagementCommand: Equatable, Sendable {
   /// The packet for a controller; commands about none of them take `noController`.
   package func encoded(for index: UInt16) -> [UInt8] {
     let body = parameters
-    return Wire.word(opcode) + Wire.word(index) + Wire.word(UInt16(clamping: body.count)) + body
+    var packet = Wire.word(opcode)
+    packet += Wire.word(index)
+    packet += Wire.word(UInt16(clamping: body.count))
+    return packet + body
   }
 
   /// The index that stands for no controller.
@@ -125,18 +128,35 @@ package enum ManagementCommand: Equatable, Sendable {
     case .setPrivacy(let key): return [1] + key
     case .addAdvertising(let advertising):
       // Duration 0 and time-out 0: until it is removed. No scan response.
-      return [advertising.instance] + Wire.long(advertising.flags.rawValue) + Wire.word(0) + Wire.word(0)
-        + [UInt8(truncatingIfNeeded: advertising.data.count), 0] + advertising.data
+      var bytes = [advertising.instance]
+      bytes += Wire.long(advertising.flags.rawValue)
+      bytes += [0, 0, 0, 0, UInt8(truncatingIfNeeded: advertising.data.count), 0]
+      bytes += advertising.data
+      return bytes
     case .removeAdvertising(let instance): return [instance]
     case .startServiceDiscovery(let services, let rssi):
-      return [DiscoveryType.lowEnergy, UInt8(bitPattern: rssi)] + Wire.word(UInt16(clamping: services.count))
-        + services.flatMap(\.wire128)
+      var bytes = [DiscoveryType.lowEnergy, UInt8(bitPattern: rssi)]
+      bytes += Wire.word(UInt16(clamping: services.count))
+      for service in services { bytes += service.wire128 }
+      return bytes
     case .stopDiscovery: return [DiscoveryType.lowEnergy]
     case .loadConnectionParameters(let address, let parameters):
-      return Wire.word(1) + address.wire + [address.kind.rawValue] + parameters.minimum.wire + parameters.maximum.wire
-        + Wire.word(parameters.latency) + parameters.supervision.wire
+      var bytes = Wire.word(1)
+      bytes += address.wire
+      bytes.append(address.kind.rawValue)
+      bytes += parameters.minimum.wire
+      bytes += parameters.maximum.wire
+      bytes += Wire.word(parameters.latency)
+      bytes += parameters.supervision.wire
+      return bytes
     case .setDefaultConfiguration(let parameters):
-      return parameters.flatMap { Wire.word($0.type) + [2] + Wire.word($0.value) }
+      var bytes: [UInt8] = []
+      for parameter in parameters {
+        bytes += Wire.word(parameter.type)
+        bytes.append(2)
+        bytes += Wire.word(parameter.value)
+      }
+      return bytes
     }
   }
 

@@ -229,7 +229,7 @@ package final class Adapter {
     send(command, limit: isPower ? Adapter.powerLimit : Adapter.answerLimit) { [weak self] result in
       guard let self else { return }
       var failed = failed
-      if case .failure(.refused) = result, !isNeeded {
+      if case .failure(.refused) = result, !isNeeded, case .preparing = phase {
         failed.insert(command.opcode)
       } else if success(result) == nil {
         return
@@ -283,7 +283,10 @@ package final class Adapter {
 
   // MARK: Trouble
 
+  /// The answer to a step of making it ready; nil ends the steps.
   private func success(_ result: Result<ByteView, CommandFailure>) -> ByteView? {
+    // It may have failed while the answer was awaited: then it is begun anew after the pause, not gone on with.
+    guard case .preparing = phase else { return nil }
     switch result {
     case .success(let bytes): return bytes
     case .failure(let failure):
@@ -310,8 +313,8 @@ package final class Adapter {
     let folder = "/sys/class/bluetooth/\(name)"
     let switches = ((try? Files.list(folder)) ?? []).filter { $0.hasPrefix("rfkill") }
     return switches.contains { entry in
-      ["soft", "hard"].contains {
-        (try? Files.read("\(folder)/\(entry)/\($0)", limit: 8192))?.first == UInt8(ascii: "1")
+      ["soft", "hard"].contains { kind in
+        (try? Files.read("\(folder)/\(entry)/\(kind)", limit: 8192))?.first == UInt8(ascii: "1")
       }
     }
   }

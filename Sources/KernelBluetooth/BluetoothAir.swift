@@ -309,7 +309,7 @@ package final class BluetoothAir {
     let plan = plan
     let limit = advertised == nil ? settings.connectLimit : min(settings.connectLimit, BluetoothAir.shortLimit)
     acquaintances[address] = .taken
-    farewells[address]?.cancel()
+    farewells.removeValue(forKey: address)?.cancel()
     // Where the kernel takes no defaults, for this device alone.
     if facts?.hasFastConnections == false {
       adapter?.send(.loadConnectionParameters(address, settings.parameters)) { _ in }
@@ -343,7 +343,7 @@ package final class BluetoothAir {
   }
 
   private func accepted(_ socket: RecordSocket, _ address: BluetoothAddress) {
-    farewells[address]?.cancel()
+    farewells.removeValue(forKey: address)?.cancel()
     // The controller has stopped advertising; others get their chance when this one has had its own.
     isAdvertising = false
     hasAccepted = true

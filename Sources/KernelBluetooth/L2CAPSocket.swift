@@ -76,8 +76,11 @@ final class L2CAPListener {
       var type: UInt8 = 0
       let raw = bluetooth_l2cap_accept(socket.raw, &address, &type)
       guard raw >= 0 else {
-        // EAGAIN, or a connection that went before it was taken; the next one is reported again.
-        if errno == EINTR || errno == ECONNABORTED { continue }
+        let code = errno
+        // A connection that went before it was taken; the next one is reported again.
+        if code == EINTR || code == ECONNABORTED { continue }
+        // Out of descriptors or memory: what waits stays reported, and the loop would spin. The next plan listens anew.
+        if code != EAGAIN { stop() }
         return
       }
       let connected = Descriptor(owning: raw)

@@ -1,5 +1,6 @@
 import Appliance
 import Commands
+import Glibc
 import Kernel
 
 /// `run`: serves visitors until it is told to stop.
@@ -12,6 +13,8 @@ enum RunCommand {
     let site = try Site(arguments)
     // Keys and answers are in this process's memory: no copy of it may reach a disk.
     try ProcessFacts.disableCoreDumps()
+    // Who reads the events may end before the reader does: that is no reason to end too.
+    signal(SIGPIPE, SIG_IGN)
     let folder = site.trustFolder
     let appliance = try Appliance(site.parts) { Appliance.TrustMaterial(folder: folder) }
     let manager = try ServiceManager(on: appliance.loop)

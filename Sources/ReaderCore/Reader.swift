@@ -109,6 +109,8 @@ package struct Reader: ~Copyable {
   private var phase = Phase.idle
   private var outputs: [Output] = []
   private var faults: Set<Fault> = []
+  /// Whether everything is set up: before that, no fault that goes away makes the reader ready.
+  private var isStarted = false
   private var count: UInt64 = 0
   private var seen = SeenCodes()
 
@@ -140,7 +142,10 @@ package struct Reader: ~Copyable {
     switch current {
     case .idle:
       phase = .idle
-      if case .started = input { becomeReady() }
+      if case .started = input {
+        isStarted = true
+        becomeReady()
+      }
     case .ready:
       phase = .ready
       if case .code(let content, let capturedAt) = input { engage(content, capturedAt: capturedAt, at: now) }
@@ -155,13 +160,16 @@ package struct Reader: ~Copyable {
   // MARK: Ready
 
   private mutating func becomeReady() {
-    if faults.isEmpty {
+    if !faults.isEmpty {
+      phase = .idle
+      outputs.append(.show(faults.contains(.clockUntrusted) ? .clockUntrusted : .fault))
+    } else if isStarted {
       phase = .ready
       outputs.append(.show(.ready))
       outputs.append(.ready)
     } else {
       phase = .idle
-      outputs.append(.show(faults.contains(.clockUntrusted) ? .clockUntrusted : .fault))
+      outputs.append(.show(.starting))
     }
   }
 
@@ -287,6 +295,8 @@ package struct Reader: ~Copyable {
       phase = .deciding(transaction)
       return
     }
+    // Whatever was found was found by a clock that cannot be right.
+    if faults.contains(.clockUntrusted) { return fail(transaction, Fault.clockUntrusted.rawValue, at: now) }
     outputs.append(.report(transaction.assessed(assessment)))
     signal(assessment.isGranted ? .granted : .denied, at: now)
   }

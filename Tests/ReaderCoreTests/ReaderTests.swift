@@ -163,6 +163,37 @@ struct ReaderTests {
     #expect(bench.shown.last == .fault && !bench.isReady)
   }
 
+  @Test("a fault that clears before everything is set up does not make the reader ready")
+  func faultBeforeTheStart() throws {
+    let wallet = try TestWallet()
+    let bench = Bench()
+    bench.feed(.fault(.cameraUnavailable))
+    bench.feed(.faultCleared(.cameraUnavailable))
+    #expect(bench.shown == [.fault, .starting] && !bench.isReady)
+    bench.feed(.code(wallet.code, capturedAt: epoch))
+    #expect(bench.plans.isEmpty)
+    bench.start()
+    #expect(bench.shown == [.fault, .starting, .ready] && bench.isReady)
+  }
+
+  @Test("nobody is granted by a clock that became doubtful during the transaction")
+  func clockDuringTransaction() throws {
+    var wallet = try TestWallet()
+    let bench = Bench()
+    bench.start()
+    bench.feed(.code(wallet.code, capturedAt: epoch))
+    bench.feed(.link(1, .started(facts)))
+    let answer = try wallet.answer(try #require(bench.sent.first), with: [0xa0])
+    bench.feed(.link(1, .message(answer)))
+    #expect(bench.evaluations.count == 1)
+    bench.feed(.fault(.clockUntrusted))
+    bench.feed(.assessed(assessment(granted: true)))
+    #expect(bench.shown == [.ready, .reading, .processing, .incomplete])
+    #expect(bench.reports.map(\.outcome) == [.failed] && bench.reports.first?.reasons == ["clockUntrusted"])
+    bench.waitForDeadline()
+    #expect(bench.shown.last == .clockUntrusted && !bench.isReady)
+  }
+
   @Test("a clock that cannot be right has a signal of its own for as long as it is not")
   func doubtfulClock() {
     let bench = Bench()
