@@ -184,7 +184,7 @@ package final class Appliance {
     switch event {
     case .fault(let reason): raise(.panelUnavailable, reason)
     case .recovered: clear(.panelUnavailable)
-    case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
+    case .note(let event, let detail): record(event, [.init("detail", .string(detail))])
     case .input(let name, let isActive):
       record("input", [.init("name", .string(name)), .init("active", .bool(isActive))])
     }
@@ -278,7 +278,7 @@ package final class Appliance {
       cameraProblem = nil
       judgeCamera()
       settled(.cameraUnavailable)
-    case .note(let event, let problem): record(event, [.init("problem", .string(problem))])
+    case .note(let event, let detail): record(event, [.init("detail", .string(detail))])
     }
   }
 

@@ -20,8 +20,12 @@ final class LiveCamera: Camera {
         handler(.frame(frame.image, .live))
       case .fault(let problem): handler(.fault("\(problem); \(problem.remedy)"))
       case .recovered: handler(.ready)
-      case .opened(let facts): handler(.note(event: "cameraOpened", problem: "\(facts)"))
-      case .note(let text): handler(.note(event: "cameraNote", problem: text))
+      case .opened(let facts):
+        handler(
+          .note(
+            event: "cameraOpened",
+            detail: "\(facts.node), \(facts.card), \(facts.format) \(facts.size.width)x\(facts.size.height)"))
+      case .note(let text): handler(.note(event: "cameraNote", detail: text))
       }
     }
   }
@@ -95,8 +99,8 @@ final class LinePanel: PanelOutput {
       hasFault = true
       handler(.fault("\(error); \(error.remedy)"))
     case .lampsUnavailable(let errors):
-      handler(.note(event: "lampsUnavailable", problem: errors.map { "\($0)" }.joined(separator: "; ")))
-    case .lampsRestored: handler(.note(event: "lampsRestored", problem: ""))
+      handler(.note(event: "lampsUnavailable", detail: errors.map { "\($0)" }.joined(separator: "; ")))
+    case .lampsRestored: handler(.note(event: "lampsRestored", detail: "all lamps are there again"))
     case .input(let role, let isActive): handler(.input(name: role.rawValue, isActive: isActive))
     }
   }

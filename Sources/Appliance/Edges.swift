@@ -21,7 +21,7 @@ enum CameraEvent {
   /// It sees, for the first time or again.
   case ready
   /// Something for the log that stops nobody.
-  case note(event: String, problem: String)
+  case note(event: String, detail: String)
 }
 
 /// Whether another picture follows by itself.
@@ -71,7 +71,7 @@ enum PanelEvent {
   case fault(String)
   case recovered
   /// Something for the log that stops nobody.
-  case note(event: String, problem: String)
+  case note(event: String, detail: String)
   /// An input of the board: what it is, and whether it is active now.
   case input(name: String, isActive: Bool)
 }
@@ -125,7 +125,7 @@ final class PictureCamera: Camera {
   private func take(_ event: PictureFolder.Event) {
     switch event {
     case .frame(let frame): handler(.frame(frame.image, .still))
-    case .skipped(let error): handler(.note(event: "pictureSkipped", problem: error.description))
+    case .skipped(let error): handler(.note(event: "pictureSkipped", detail: error.description))
     case .folderGone:
       pictures = nil
       fail("\(folder): the folder is gone")

@@ -99,6 +99,9 @@ enum CheckCommand {
       let found = try GPIOPanel.find(LineSettings(facts))
       let held = (Array(found.outputs.values) + found.inputs.values).filter(\.isUsed)
       list.pass("panel", "\(found.outputs.count + found.inputs.count) lines, \(GPIOPanel.library)")
+      if found.outputs[.relay] == nil {
+        list.warn("panel", "no line is the relay: no door opens", "add relay to [panel.lines] of \(site.boardPath)")
+      }
       for line in held {
         list.warn(
           "panel", "\(line.title) is held by \(line.consumer.isEmpty ? "the kernel" : line.consumer)",
