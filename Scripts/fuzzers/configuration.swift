@@ -1,10 +1,9 @@
-// seeds files: config/reader.toml board/*/board.toml
+// seeds files: config/reader.toml
 // seed: [request]\ndocument = [{doc_type = "a", elements = ["b"]}]\n
-// options: -max_len=4096
+// options: -max_len=8192
 import Configuration
 
-/// The configuration and a board's facts: what toml++ throws must not come across.
+/// The configuration: what toml++ throws must not come across.
 func fuzz(_ input: [UInt8]) {
   _ = try? ReaderConfiguration(bytes: input)
-  _ = try? BoardFacts(bytes: input)
 }

@@ -151,7 +151,7 @@ scenario("second-phone-central", "another phone connects first and says nothing"
 def dual_mode(options):
     with Bench(options) as bench:
         bench.ring()
-        bench.boot(before="timeout 20 btmgmt --index 0 info >/run/before 2>&1 </dev/null").ready()
+        bench.boot(before="sleep 4 | timeout 20 btmgmt --index 0 info >/run/before 2>&1").ready()
         settings = re.search(r"current settings:(.*)", said := bench.run("cat /run/before"))
         if settings is None:
             raise Surprise(f"btmgmt says nothing of the settings: {said.strip()}")

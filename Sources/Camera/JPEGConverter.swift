@@ -14,9 +14,10 @@ struct JPEGConverter: ~Copyable {
 
   deinit { cv4l2_converter_destroy(pointer) }
 
-  /// The luma of a JPEG of exactly this size.
+  /// The luma of a JPEG of exactly this size, in 4:2:2 or 4:2:0; others are undecodable.
   func luma(_ bytes: [UInt8], size: PixelSize) throws(PictureFault) -> LumaImage {
     do throws(PictureError) { try LumaImage.checkSize(size.width, size.height) } catch { throw .undecodable }
+    guard let header = JPEGHeader(bytes), header.isDecodable(as: size) else { throw .undecodable }
     // The whole picture first; its colour is cut off afterwards. Odd sizes round up.
     let capacity = size.area + 2 * ((size.width + 1) / 2) * ((size.height + 1) / 2)
     var isDecoded = false

@@ -75,10 +75,12 @@ package struct PixelFormat: Hashable, Sendable {
 }
 
 extension PixelFormat: CustomStringConvertible {
-  /// `YUYV`; what is not printable in hexadecimal.
+  /// `YUYV`; what is not printable, or nothing but spaces, in hexadecimal.
   package var description: String {
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: fourcc >> (8 * $0)) }
-    guard bytes.allSatisfy({ (0x20...0x7e).contains($0) }) else { return "0x" + String(fourcc, radix: 16) }
+    guard bytes.allSatisfy({ (0x20...0x7e).contains($0) }), bytes != [0x20, 0x20, 0x20, 0x20] else {
+      return "0x" + String(fourcc, radix: 16)
+    }
     let text = String(decoding: bytes, as: UTF8.self)
     return String(text.reversed().drop { $0 == " " }.reversed())
   }

@@ -18,6 +18,7 @@ private let small = PixelSize(320, 240)
     #expect(PixelFormat("Y16")?.fourcc == 0x2036_3159)
     #expect(PixelFormat("Y16")?.description == "Y16")
     #expect(PixelFormat(fourcc: 0x8020_3631).description == "0x80203631")
+    #expect(PixelFormat(fourcc: 0x2020_2020).description == "0x20202020")
     #expect(PixelFormat("") == nil)
     #expect(PixelFormat("YUYV2") == nil)
   }

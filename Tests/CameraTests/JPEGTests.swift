@@ -76,6 +76,50 @@ private let side = PixelSize(96, 96)
     #expect(try converter.luma(withoutTables, size: side) == good)
   }
 
+  /// Luma alone is a null pointer in libv4l at once; another sampling ends in a damaged picture later, as the fuzzer found.
+  @Test(
+    "a picture that libv4l cannot take safely is kept from it",
+    arguments: [
+      ("4:4:4", [0x11, 0x11, 0x11], [1, 2, 3]), ("4:4:0", [0x12, 0x11, 0x11], [1, 2, 3]),
+      ("4:1:1", [0x41, 0x11, 0x11], [1, 2, 3]), ("colour larger than luma", [0x11, 0x21, 0x11], [2, 1, 3]),
+      ("out of order", [0x21, 0x11, 0x11], [1, 3, 2]), ("luma alone", [0x21, 0x11, 0x11], [1]),
+      ("grey", [0x11], [1]),
+    ] as [(String, [UInt8], [UInt8])])
+  func unsafe(name: String, sampling: [UInt8], scanned: [UInt8]) throws {
+    let picture = jpeg(sampling: sampling, scanned: scanned)
+    let header = try #require(JPEGHeader(picture))
+    #expect(header.size == PixelSize(16, 16))
+    #expect(!header.isDecodable(as: PixelSize(16, 16)))
+    let converter = try JPEGConverter()
+    #expect(throws: PictureFault.undecodable) { try converter.luma(picture, size: PixelSize(16, 16)) }
+    // The next one is decoded.
+    #expect(try converter.luma(withoutTables, size: side).width == 96)
+  }
+
+  @Test("the usual samplings are taken, in one size", arguments: [0x21, 0x22] as [UInt8])
+  func usual(luma: UInt8) throws {
+    let picture = jpeg(sampling: [luma, 0x11, 0x11], scanned: [1, 2, 3])
+    let header = try #require(JPEGHeader(picture))
+    #expect(header.isDecodable(as: PixelSize(16, 16)))
+    #expect(!header.isDecodable(as: PixelSize(16, 32)))
+    #expect(JPEGHeader([0xff, 0xd8, 7, 0xff, 0xff] + Array(picture.dropFirst(3))) == header)
+    let scan = try #require(picture.indices.dropLast().first { picture[$0] == 0xff && picture[$0 + 1] == 0xda })
+    for count in 0..<scan + 14 { #expect(JPEGHeader(Array(picture.prefix(count))) == nil) }
+    // A second frame, and a second start.
+    #expect(JPEGHeader(Array(picture.prefix(scan)) + Array(picture.dropFirst(2))) == nil)
+    #expect(JPEGHeader(Array(picture.prefix(2)) + picture) == nil)
+  }
+
+  /// 16 x 16 pixels, frame and scan as given; no tables.
+  private func jpeg(sampling: [UInt8], scanned: [UInt8]) -> [UInt8] {
+    var bytes: [UInt8] = [0xff, 0xd8, 0xff, 0xc0, 0, UInt8(8 + 3 * sampling.count), 8, 0, 16, 0, 16]
+    bytes.append(UInt8(sampling.count))
+    for (index, factors) in sampling.enumerated() { bytes += [UInt8(index + 1), factors, 0] }
+    bytes += [0xff, 0xda, 0, UInt8(6 + 2 * scanned.count), UInt8(scanned.count)]
+    for component in scanned { bytes += [component, 0] }
+    return bytes + [0, 63, 0, 0xff, 0xd9]
+  }
+
   @Test("a camera of motion JPEG is read, damaged pictures are dropped, and ten of them open it again")
   func camera() throws {
     let node = StubNode("/dev/video0", [OfferedFormat(.mjpeg, .discrete([side]))]) { state in
