@@ -6,7 +6,7 @@ import ReaderCore
 
 /// The radio of a board with a Bluetooth adapter; the same face as `SimulatedRadio`.
 ///
-/// Trouble with the adapter is told by `health` and is looked after by itself: the service goes on.
+/// Trouble with the adapter is an event, and the adapter is looked after by itself: the service goes on.
 final class BluetoothRadio: Radio {
   private let limits: GATTLink.Limits
   private let handler: (RadioEvent) -> Void
@@ -31,7 +31,7 @@ final class BluetoothRadio: Radio {
     air = BluetoothAir(settings, on: loop) { [weak self] in self?.handle($0) }
   }
 
-  /// Makes the adapter ready; `health` says when it is.
+  /// Makes the adapter ready; an event says when it is.
   func start() { air?.start() }
 
   /// Ends everything, and switches the adapter off.
@@ -39,9 +39,6 @@ final class BluetoothRadio: Radio {
     close()
     air?.stop()
   }
-
-  /// What is known of the adapter while it can be used.
-  var facts: AdapterFacts? { air?.facts }
 
   /// Advertises, discovers, or both, until `close` or `keep`.
   func open(_ plan: RadioPlan) {
