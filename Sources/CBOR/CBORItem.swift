@@ -121,9 +121,14 @@ package struct CBORItem: Sendable {
   }
 
   /// The bytes of a string node; copied together when it came in chunks.
+  @inline(__always)
   static func stringContent(_ node: CBORNode, in bytes: ByteView) -> ByteView {
-    guard node.isIndefinite else { return bytes[Int(node.content)..<Int(node.end)] }
-    return chunks(node, in: bytes).reduce(into: ByteView()) { $0 += $1 }
+    node.isIndefinite ? joinedChunks(node, in: bytes) : bytes[Int(node.content)..<Int(node.end)]
+  }
+
+  @inline(never)
+  private static func joinedChunks(_ node: CBORNode, in bytes: ByteView) -> ByteView {
+    chunks(node, in: bytes).reduce(into: ByteView()) { $0 += $1 }
   }
 
   /// The chunks of a string node of indefinite length. The decoder has seen them, so nothing is checked again.

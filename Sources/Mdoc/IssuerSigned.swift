@@ -48,7 +48,8 @@ package struct IssuerSignedItem: Sendable {
   package let encoded: ByteView
   /// Below 2^31.
   package let digestID: UInt64
-  package let random: ByteView
+  /// Bytes of the salt `random`, at least 16 by the standard.
+  package let randomSize: Int
   package let elementIdentifier: String
   package let elementValue: CBORItem
 
@@ -60,7 +61,7 @@ package struct IssuerSignedItem: Sendable {
     else { return nil }
     encoded = item.encoded
     self.digestID = digestID
-    self.random = random
+    randomSize = random.count
     elementIdentifier = identifier
     elementValue = value
   }

@@ -9,11 +9,6 @@ package struct ItemsRequest: Equatable, Sendable {
     self.nameSpaces = nameSpaces
   }
 
-  /// Whether an element was asked for under exactly this name space.
-  package func asks(for element: String, in nameSpace: String) -> Bool {
-    nameSpaces.contains { $0.nameSpace == nameSpace && $0.elements.contains { $0.identifier == element } }
-  }
-
   /// The elements asked of one name space.
   package struct NameSpaceRequest: Equatable, Sendable {
     package let nameSpace: String
@@ -23,6 +18,8 @@ package struct ItemsRequest: Equatable, Sendable {
       self.nameSpace = nameSpace
       self.elements = elements
     }
+
+    package func asks(for element: String) -> Bool { elements.contains { $0.identifier == element } }
   }
 
   /// One element, and whether the reader means to keep it longer than the transaction needs.

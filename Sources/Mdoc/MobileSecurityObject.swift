@@ -98,37 +98,20 @@ extension HashAlgorithm {
   }
 }
 
-/// The digests of one name space, in the order of their ids.
+/// The digests of one name space.
 package struct NameSpaceDigests: Sendable {
   package let nameSpace: String
-  private let digests: [(id: UInt64, digest: ByteView)]
+  private let digests: CBORByteStrings
 
   /// Nil unless this is a map of uint to bstr.
   init?(nameSpace: String, _ item: CBORItem) {
-    guard let entries = item.entries else { return nil }
-    var digests: [(id: UInt64, digest: ByteView)] = []
-    digests.reserveCapacity(item.count ?? 0)
-    var isAscending = true
-    for (key, value) in entries {
-      guard let id = key.uint, let digest = value.bytes else { return nil }
-      if let last = digests.last, last.id > id { isAscending = false }
-      digests.append((id, digest))
-    }
-    if !isAscending { digests.sort { $0.id < $1.id } }
+    guard let digests = CBORByteStrings(item) else { return nil }
     self.nameSpace = nameSpace
     self.digests = digests
   }
 
   /// The digest the issuer signed for an item; nil when the id is not there.
-  package func digest(_ id: UInt64) -> ByteView? {
-    var range = digests.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if digests[middle].id == id { return digests[middle].digest }
-      range = digests[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return nil
-  }
+  package func digest(_ id: UInt64) -> ByteView? { digests[id] }
 }
 
 /// What the device key may sign: whole name spaces, or single elements.

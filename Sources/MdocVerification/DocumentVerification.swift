@@ -135,14 +135,12 @@ struct DocumentVerification {
       let name = nameSpace.nameSpace
       if nameSpace.hasMalformedItem { fail(.itemMalformed(nameSpace: name)) }
       let signed = object.valueDigests.first { $0.nameSpace == name }
-      var identifiers = Distinct<String>(count: nameSpace.items.count)
-      var digestIDs = Distinct<UInt64>(count: nameSpace.items.count)
-      for item in nameSpace.items {
+      var repetitions = Repetitions(in: nameSpace.items)
+      for place in nameSpace.items.indices {
+        let item = nameSpace.items[place]
         let element = item.elementIdentifier
-        let isNewIdentifier = identifiers.insert(element)
-        let isNewDigestID = digestIDs.insert(item.digestID)
-        if !isNewIdentifier || !isNewDigestID { fail(.duplicateElement(nameSpace: name, element: element)) }
-        if item.random.count < 16 {
+        if repetitions.isRepeated(place) { fail(.duplicateElement(nameSpace: name, element: element)) }
+        if item.randomSize < 16 {
           add(policy.failsShortRandom ? .failure : .warning, .randomTooShort(nameSpace: name, element: element))
         }
         guard let digester else { continue }
@@ -272,21 +270,28 @@ struct DocumentVerification {
   }
 }
 
-/// Values seen so far. A few are compared one by one, which is faster than hashing them; a hostile many are hashed.
-private struct Distinct<Value: Hashable> {
-  private var few: [Value] = []
-  private var many: Set<Value> = []
+/// Which items repeat the identifier or the digest id of an item before them.
+///
+/// A few are compared one with another, which is faster than hashing them; a hostile many are hashed.
+private struct Repetitions {
+  private let items: [IssuerSignedItem]
+  private var identifiers: Set<String> = []
+  private var digestIDs: Set<UInt64> = []
   private static var mostCompared: Int { 16 }
 
-  /// - Parameter count: how many values are expected.
-  init(count: Int) { few.reserveCapacity(min(count, Distinct.mostCompared)) }
+  init(in items: [IssuerSignedItem]) { self.items = items }
 
-  /// Whether the value is new.
-  mutating func insert(_ value: Value) -> Bool {
-    if !many.isEmpty { return many.insert(value).inserted }
-    if few.contains(value) { return false }
-    few.append(value)
-    if few.count == Distinct.mostCompared { many = Set(few) }
-    return true
+  /// To be asked for each place once, in order.
+  mutating func isRepeated(_ place: Int) -> Bool {
+    if items.count > Repetitions.mostCompared {
+      let isNewIdentifier = identifiers.insert(items[place].elementIdentifier).inserted
+      let isNewDigestID = digestIDs.insert(items[place].digestID).inserted
+      return !isNewIdentifier || !isNewDigestID
+    }
+    for earlier in 0..<place {
+      if items[earlier].digestID == items[place].digestID { return true }
+      if items[earlier].elementIdentifier == items[place].elementIdentifier { return true }
+    }
+    return false
   }
 }

@@ -12,12 +12,13 @@ extension DocumentVerification {
     var elements: [VerifiedElement] = []
     elements.reserveCapacity(requests.reduce(0) { $0 + $1.nameSpaces.reduce(0) { $0 + $1.elements.count } })
     for nameSpace in issuerSigned.nameSpaces ?? [] {
+      let requested = requestedElements(of: nameSpace.nameSpace)
       for item in nameSpace.items {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
         // Issuer-signed booleans only: a device-signed statement proves nothing about age.
         let statement = AgeStatement(name, item.elementValue)
         if let statement { statements.append(statement) }
-        if isRequested(name) || statement.map(answersLimit) == true {
+        if requested.contains(where: { $0.asks(for: name.element) }) || statement.map(answersLimit) == true {
           elements.append(VerifiedElement(name: name, value: ElementValue(item.elementValue), isDeviceSigned: false))
         } else {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
@@ -25,9 +26,10 @@ extension DocumentVerification {
       }
     }
     for nameSpace in deviceSigned.nameSpaces {
+      let requested = requestedElements(of: nameSpace.nameSpace)
       for element in nameSpace.elements {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
-        if !isRequested(name) {
+        if !requested.contains(where: { $0.asks(for: name.element) }) {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
         } else if object.keyAuthorizations.covers(name.element, in: name.nameSpace) {
           elements.append(VerifiedElement(name: name, value: ElementValue(element.value), isDeviceSigned: true))
@@ -41,8 +43,9 @@ extension DocumentVerification {
       missing: missing(elements, ages: ages))
   }
 
-  private func isRequested(_ name: ElementName) -> Bool {
-    requests.contains { $0.asks(for: name.element, in: name.nameSpace) }
+  /// What was asked for under exactly this name space.
+  private func requestedElements(of nameSpace: String) -> [ItemsRequest.NameSpaceRequest] {
+    requests.flatMap(\.nameSpaces).filter { $0.nameSpace == nameSpace }
   }
 
   /// Whether an age statement answers a limit that was asked for in its name space, though nobody named it.

@@ -84,7 +84,7 @@ func brief(_ text: String) -> [String] {
     var expected = ReaderConfiguration()
     expected.template = configuration.template
     #expect(configuration == expected)
-    #expect(configuration.template.itemsRequests.first?.asks(for: "age_over_18", in: "org.iso.18013.5.1") == true)
+    #expect(configuration.template.itemsRequests.first?.nameSpaces.first?.asks(for: "age_over_18") == true)
   }
 
   @Test(
