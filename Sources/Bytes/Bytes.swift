@@ -46,23 +46,33 @@ package func bytes(hex text: some StringProtocol) -> [UInt8]? {
 /// Whether two byte strings are equal, compared in words: for long ones that are equal nearly always.
 package func isEqual(_ left: ByteView, _ right: ByteView) -> Bool {
   guard left.count == right.count else { return false }
-  return left.withUnsafeBytes { left in
-    right.withUnsafeBytes { right in
-      var place = 0
-      while place + 8 <= left.count {
-        guard
-          left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        else { return false }
-        place += 8
-      }
-      while place < left.count {
-        guard left[place] == right[place] else { return false }
-        place += 1
-      }
-      return true
-    }
+  return left.withUnsafeBytes { left in right.withUnsafeBytes { right in isEqual(left, right) } }
+}
+
+/// Whether bytes are exactly those of a text.
+package func isEqual(_ left: ByteView, _ text: StaticString) -> Bool {
+  guard left.count == text.utf8CodeUnitCount else { return false }
+  // A static string's bytes live as long as the program.
+  let right = UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+  return left.withUnsafeBytes { left in isEqual(left, right) }
+}
+
+/// Both of one size.
+@inline(__always)
+private func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+  var place = 0
+  while place + 8 <= left.count {
+    guard
+      left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+    else { return false }
+    place += 8
   }
+  while place < left.count {
+    guard left[place] == right[place] else { return false }
+    place += 1
+  }
+  return true
 }
 
 /// Whether no byte has its highest bit set, looked at in words.

@@ -26,7 +26,9 @@ package final class CBORDocument: Sendable {
 
   /// Decodes the one item that `bytes` holds.
   package init(_ bytes: ByteView, limits: CBORLimits = CBORLimits()) throws(CBORError) {
-    guard bytes.count <= limits.size else { throw CBORError(.tooLarge, offset: bytes.startIndex + limits.size) }
+    guard bytes.count <= limits.size, bytes.endIndex <= Int(UInt32.max) else {
+      throw CBORError(.tooLarge, offset: bytes.startIndex + limits.size)
+    }
     var decoder = CBORDecoder(bytes: bytes, limits: limits)
     try decoder.decodeItem(depth: 0)
     guard decoder.position == bytes.endIndex else { throw CBORError(.trailingBytes, offset: decoder.position) }
@@ -61,6 +63,25 @@ struct CBORNode {
   var argument: UInt64
   var kind: CBORItem.Kind
   var isIndefinite: Bool
+
+  /// All four fit: a document ends below 2^32, and every item takes a byte.
+  init(
+    start: Int, content: Int, end: Int, next: Int, argument: UInt64, kind: CBORItem.Kind, isIndefinite: Bool
+  ) {
+    self.start = UInt32(truncatingIfNeeded: start)
+    self.content = UInt32(truncatingIfNeeded: content)
+    self.end = UInt32(truncatingIfNeeded: end)
+    self.next = UInt32(truncatingIfNeeded: next)
+    self.argument = argument
+    self.kind = kind
+    self.isIndefinite = isIndefinite
+  }
+
+  /// Completes the node of an item with others in it.
+  mutating func close(at end: Int, next: Int) {
+    self.end = UInt32(truncatingIfNeeded: end)
+    self.next = UInt32(truncatingIfNeeded: next)
+  }
 }
 
 struct CBORDecoder {
@@ -128,8 +149,8 @@ struct CBORDecoder {
     }
     nodes.append(
       CBORNode(
-        start: UInt32(start), content: UInt32(content), end: UInt32(position), next: UInt32(nodes.count + 1),
-        argument: argument, kind: kind, isIndefinite: false))
+        start: start, content: content, end: position, next: nodes.count + 1, argument: argument, kind: kind,
+        isIndefinite: false))
   }
 
   /// Appends the node of an item that has others in it; `close` completes it.
@@ -138,14 +159,12 @@ struct CBORDecoder {
   ) -> Int {
     nodes.append(
       CBORNode(
-        start: UInt32(start), content: UInt32(position), end: 0, next: 0, argument: argument, kind: kind,
-        isIndefinite: isIndefinite))
+        start: start, content: position, end: 0, next: 0, argument: argument, kind: kind, isIndefinite: isIndefinite))
     return nodes.count - 1
   }
 
   private mutating func close(_ index: Int) {
-    nodes[index].end = UInt32(position)
-    nodes[index].next = UInt32(nodes.count)
+    nodes[index].close(at: position, next: nodes.count)
   }
 
   private mutating func decodeContainer(
@@ -233,6 +252,7 @@ struct CBORDecoder {
     return true
   }
 
+  /// Not mutating, so that the range is looked at without a reference of its own.
   private func validateUTF8(_ range: Range<Int>) throws(CBORError) {
     if isASCII(bytes[range]) { return }
     guard String(validating: bytes[range], as: UTF8.self) != nil else {
@@ -306,10 +326,13 @@ extension CBORDecoder {
   private func areEqual(_ left: Int, _ right: Int) -> Bool {
     let (a, b) = (nodes[left], nodes[right])
     guard a.kind == b.kind else { return false }
-    if a.kind == .unsigned || a.kind == .negative { return a.argument == b.argument }
-    if a.kind == .text || a.kind == .bytes, !a.isIndefinite, !b.isIndefinite {
-      return a.end - a.content == b.end - b.content
-        && bytes[Int(a.content)..<Int(a.end)] == bytes[Int(b.content)..<Int(b.end)]
+    if !a.isIndefinite, !b.isIndefinite {
+      // Other values, sizes, counts or numbers; for all kinds, since a float's argument are its bits.
+      guard a.argument == b.argument else { return false }
+      if a.kind == .unsigned || a.kind == .negative { return true }
+      if a.kind == .text || a.kind == .bytes {
+        return isEqual(bytes[Int(a.content)..<Int(a.end)], bytes[Int(b.content)..<Int(b.end)])
+      }
     }
     return normalForm(left) == normalForm(right)
   }

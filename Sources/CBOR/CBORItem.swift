@@ -17,8 +17,9 @@ package struct CBORItem: Sendable {
     case simple
     case float
 
+    @inline(__always)
     init(major: UInt8, info: UInt8) {
-      switch major & 7 {
+      switch major {
       case 0: self = .unsigned
       case 1: self = .negative
       case 2: self = .bytes
@@ -102,17 +103,10 @@ package struct CBORItem: Sendable {
 
   private static func isText(_ node: CBORNode, _ expected: StaticString, in bytes: ByteView) -> Bool {
     guard node.kind == .text else { return false }
-    // A static string's bytes live as long as the program.
-    let characters = UnsafeBufferPointer(start: expected.utf8Start, count: expected.utf8CodeUnitCount)
-    if node.isIndefinite { return stringContent(node, in: bytes).elementsEqual(characters) }
-    guard Int(node.end - node.content) == characters.count else { return false }
-    // A loop of its own: most look-ups end here, and the library's takes twice the steps on a slice.
-    var position = Int(node.content)
-    for character in characters {
-      guard bytes[position] == character else { return false }
-      position += 1
-    }
-    return true
+    if node.isIndefinite { return isEqual(joinedChunks(node, in: bytes), expected) }
+    // Most look-ups end with the size.
+    guard Int(node.argument) == expected.utf8CodeUnitCount else { return false }
+    return isEqual(bytes[Int(node.content)..<Int(node.end)], expected)
   }
 
   /// Whether this is exactly this text.

@@ -65,15 +65,16 @@ package final class Digester {
 
   deinit { EVP_MD_CTX_free(context) }
 
-  /// The digest of `bytes`.
-  package func digest(_ bytes: ByteView) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: algorithm.digestSize) { buffer, initialized in
+  /// Whether `expected` is the digest of `bytes`.
+  package func isDigest(_ expected: ByteView, of bytes: ByteView) -> Bool {
+    guard expected.count == algorithm.digestSize else { return false }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: algorithm.digestSize) { digest in
       let good = withBytes(of: bytes) { bytes, count in
         EVP_DigestInit_ex2(context, algorithm.evp, nil) == 1 && EVP_DigestUpdate(context, bytes, count) == 1
-          && EVP_DigestFinal_ex(context, buffer.baseAddress, nil) == 1
+          && EVP_DigestFinal_ex(context, digest.baseAddress, nil) == 1
       }
       guard good else { fatalError("\(openSSLError("EVP_Digest"))") }  // fails for want of memory only
-      initialized = algorithm.digestSize
+      return withBytes(of: expected) { expected, count in CRYPTO_memcmp(expected, digest.baseAddress, count) == 0 }
     }
   }
 }

@@ -145,7 +145,7 @@ struct DocumentVerification {
         }
         guard let digester else { continue }
         if let expected = signed?.digest(item.digestID) {
-          if !isEqual(expected, digester.digest(item.encoded)[...]) {
+          if !digester.isDigest(expected, of: item.encoded) {
             fail(.digestMismatch(nameSpace: name, element: element))
           }
         } else {

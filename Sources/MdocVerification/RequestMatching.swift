@@ -15,10 +15,13 @@ extension DocumentVerification {
       let requested = requestedElements(of: nameSpace.nameSpace)
       for item in nameSpace.items {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
+        var isWanted = requested.contains { $0.asks(for: name.element) }
         // Issuer-signed booleans only: a device-signed statement proves nothing about age.
-        let statement = AgeStatement(name, item.elementValue)
-        if let statement { statements.append(statement) }
-        if requested.contains(where: { $0.asks(for: name.element) }) || statement.map(answersLimit) == true {
+        if let statement = AgeStatement(name, item.elementValue) {
+          statements.append(statement)
+          isWanted = isWanted || answersLimit(statement)
+        }
+        if isWanted {
           elements.append(VerifiedElement(name: name, value: ElementValue(item.elementValue), isDeviceSigned: false))
         } else {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
@@ -45,7 +48,11 @@ extension DocumentVerification {
 
   /// What was asked for under exactly this name space.
   private func requestedElements(of nameSpace: String) -> [ItemsRequest.NameSpaceRequest] {
-    requests.flatMap(\.nameSpaces).filter { $0.nameSpace == nameSpace }
+    var result: [ItemsRequest.NameSpaceRequest] = []
+    for request in requests {
+      for candidate in request.nameSpaces where candidate.nameSpace == nameSpace { result.append(candidate) }
+    }
+    return result
   }
 
   /// Whether an age statement answers a limit that was asked for in its name space, though nobody named it.
