@@ -184,16 +184,43 @@ package struct CBORItem: Sendable {
     return value { node, _ in node.kind == kind && node.argument == argument }
   }
 
+  // For members that are read and let go, without a reference to the document in between.
+
+  /// The non-negative integer under a text key of a map; nil when there is none or this is no map.
+  package func uint(under key: StaticString) -> UInt64? {
+    guard let node = node(under: key), node.kind == .unsigned else { return nil }
+    return node.argument
+  }
+
+  /// The content of the byte string under a text key of a map; nil when there is none or this is no map.
+  package func bytes(under key: StaticString) -> ByteView? {
+    guard let node = node(under: key), node.kind == .bytes else { return nil }
+    return CBORItem.stringContent(node, in: document.bytes)
+  }
+
+  /// The text under a text key of a map; nil when there is none or this is no map.
+  package func text(under key: StaticString) -> String? {
+    guard let node = node(under: key), node.kind == .text else { return nil }
+    return String(decoding: CBORItem.stringContent(node, in: document.bytes), as: UTF8.self)
+  }
+
+  private func node(under key: StaticString) -> CBORNode? {
+    place { node, bytes in CBORItem.isText(node, key, in: bytes) }.map { document.nodes[$0] }
+  }
+
   /// The value under the first key that matches. Walks the index itself: most of a message's cost is such look-ups.
   private func value(where matches: (CBORNode, ByteView) -> Bool) -> CBORItem? {
-    let nodes = document.nodes
-    let map = nodes[index]
+    place(where: matches).map { CBORItem(document: document, index: $0) }
+  }
+
+  private func place(where matches: (CBORNode, ByteView) -> Bool) -> Int? {
+    let map = document.nodes[index]
     guard map.kind == .map else { return nil }
     var key = index + 1
     for _ in 0..<map.argument {
-      let value = Int(nodes[key].next)
-      if matches(nodes[key], document.bytes) { return CBORItem(document: document, index: value) }
-      key = Int(nodes[value].next)
+      let value = Int(document.nodes[key].next)
+      if matches(document.nodes[key], document.bytes) { return value }
+      key = Int(document.nodes[value].next)
     }
     return nil
   }

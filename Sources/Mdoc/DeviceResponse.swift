@@ -30,8 +30,8 @@ package struct DeviceResponse: Sendable {
     let root: CBORItem
     do { root = try decodeCBOR(bytes, limits: limits).untagged(55799) } catch { throw .notCBOR(error) }
     guard root.kind == .map else { throw .wrongShape(path: "") }
-    guard let version = root[key: "version"]?.text else { throw .wrongShape(path: "version") }
-    guard let status = root[key: "status"]?.uint else { throw .wrongShape(path: "status") }
+    guard let version = root.text(under: "version") else { throw .wrongShape(path: "version") }
+    guard let status = root.uint(under: "status") else { throw .wrongShape(path: "status") }
     self.version = version
     self.status = status
     var documents: [ReturnedDocument] = []
@@ -73,7 +73,7 @@ package struct ReturnedDocument: Sendable {
 
   init(_ item: CBORItem, place: Int) throws(DeviceResponse.Violation) {
     guard item.kind == .map else { throw .wrongShape(path: "documents[\(place)]") }
-    guard let docType = item[key: "docType"]?.text else { throw .wrongShape(path: "documents[\(place)].docType") }
+    guard let docType = item.text(under: "docType") else { throw .wrongShape(path: "documents[\(place)].docType") }
     if let errors = item[key: "errors"] {
       guard ReturnedDocument.areErrors(errors) else { throw .wrongShape(path: "documents[\(place)].errors") }
     }

@@ -55,8 +55,8 @@ package struct IssuerSignedItem: Sendable {
 
   /// Nil for anything but T24(map) with the four members of the right kinds. Further members are ignored.
   package init?(_ item: CBORItem) {
-    guard let content = try? item.embedded(), let digestID = content[key: "digestID"]?.uint, digestID < 1 << 31,
-      let random = content[key: "random"]?.bytes, let identifier = content[key: "elementIdentifier"]?.text,
+    guard let content = try? item.embedded(), let digestID = content.uint(under: "digestID"), digestID < 1 << 31,
+      let random = content.bytes(under: "random"), let identifier = content.text(under: "elementIdentifier"),
       let value = content[key: "elementValue"]
     else { return nil }
     encoded = item.encoded

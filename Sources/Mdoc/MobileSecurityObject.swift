@@ -45,7 +45,7 @@ package struct MobileSecurityObject: Sendable {
       return value
     }
     func text(_ key: StaticString) throws(Malformed) -> String {
-      guard let value = try member(key).text else { throw Malformed(path: key.description) }
+      guard let value = object.text(under: key) else { throw Malformed(path: key.description) }
       return value
     }
     version = try text("version")
