@@ -20,12 +20,14 @@ func derSignature(r: ByteView, s: ByteView) -> [UInt8] {
   der.append(DERTag.sequence)
   if content >= 0x80 { der.append(0x81) }
   der.append(UInt8(content))
-  for number in [numbers.0, numbers.1] {
+  func append(_ number: (hasSignByte: Bool, bytes: ByteView)) {
     der.append(DERTag.integer)
     der.append(UInt8(size(number)))
     if number.hasSignByte { der.append(0) }
     der += number.bytes
   }
+  append(numbers.0)
+  append(numbers.1)
   return der
 }
 

@@ -13,12 +13,13 @@ package struct AgeOver: Hashable, Comparable, Sendable {
   package init?(element identifier: String) {
     // Asked of every element of every document, most of which are something else: nothing is allocated.
     let characters = identifier.utf8
-    guard characters.count == 11, characters.starts(with: "age_over_".utf8) else { return nil }
+    guard characters.count == 11 else { return nil }
     var years = 0
     for digit in characters.suffix(2) {
       guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
       years = years * 10 + Int(digit - UInt8(ascii: "0"))
     }
+    guard characters.starts(with: "age_over_".utf8) else { return nil }
     self.years = years
   }
 

@@ -182,7 +182,8 @@ struct DocumentVerification {
       items.contains { $0.elementIdentifier == element && !$0.elementValue.isText(name) }
     }
     let subject = signer.subject
-    if subject.countries.count == 1, isOther(MDLElements.issuingCountry, than: subject.countries[0]) {
+    let countries = subject.countries
+    if countries.count == 1, isOther(MDLElements.issuingCountry, than: countries[0]) {
       fail(.countryMismatch)
     }
     if let state = subject.states.first, isOther(MDLElements.issuingJurisdiction, than: state) {
