@@ -23,7 +23,10 @@ package struct COSEStructure: Sendable {
   package let kind: Kind
   /// The protected header's content as received, empty or the encoding of a map.
   package let protected: ByteView
-  private let protectedMap: CBORItem?
+  /// Label 1 of the protected header, which alone counts; nil when it is absent or no integer of 64 bits.
+  package let algorithm: Int64?
+  /// Whether a `crit` label demands something that is not understood: anything but alg, or an empty list.
+  package let hasUnknownCritical: Bool
   package let unprotected: CBORItem
   /// The attached payload, or nil when it is detached.
   package let payload: ByteView?
@@ -42,20 +45,21 @@ package struct COSEStructure: Sendable {
     unprotected = second
     payload = third.bytes
     self.proof = proof
-    if protected.isEmpty {
-      protectedMap = nil
+    if protected.count == 3, protected.elementsEqual([0xa1, 0x01, 0x26]) {
+      // {1: -7}, ES256 and nothing else: what nearly all write needs no document of its own.
+      algorithm = -7
+      hasUnknownCritical = false
+    } else if protected.isEmpty {
+      algorithm = nil
+      hasUnknownCritical = false
     } else {
       guard let map = try? decodeCBOR(protected), map.kind == .map else { throw .malformed }
-      protectedMap = map
+      algorithm = map[label: 1]?.int
+      hasUnknownCritical = map[label: 2].map(COSEStructure.demandsUnknown) ?? false
     }
   }
 
-  /// Label 1 of the protected header, which alone counts; nil when it is absent or no integer of 64 bits.
-  package var algorithm: Int64? { protectedMap?[label: 1]?.int }
-
-  /// Whether a `crit` label demands something that is not understood: anything but alg, or an empty list.
-  package var hasUnknownCritical: Bool {
-    guard let critical = protectedMap?[label: 2] else { return false }
+  private static func demandsUnknown(_ critical: CBORItem) -> Bool {
     guard let labels = critical.elements, critical.count != 0 else { return true }
     return !labels.allSatisfy { $0.int == 1 }
   }

@@ -18,8 +18,6 @@ package struct ItemsRequest: Equatable, Sendable {
       self.nameSpace = nameSpace
       self.elements = elements
     }
-
-    package func asks(for element: String) -> Bool { elements.contains { $0.identifier == element } }
   }
 
   /// One element, and whether the reader means to keep it longer than the transaction needs.

@@ -134,18 +134,19 @@ struct DocumentVerification {
     for nameSpace in nameSpaces {
       let name = nameSpace.nameSpace
       if nameSpace.hasMalformedItem { fail(.itemMalformed(nameSpace: name)) }
-      let signed = object.valueDigests.first { $0.nameSpace == name }
+      let signed = object.valueDigests.firstIndex { $0.nameSpace == name }
       var repetitions = Repetitions(in: nameSpace.items)
-      for place in nameSpace.items.indices {
-        let item = nameSpace.items[place]
-        let element = item.elementIdentifier
+      // By place: an item that is copied costs a reference for each of its parts.
+      let items = nameSpace.items
+      for place in items.indices {
+        let element = items[place].elementIdentifier
         if repetitions.isRepeated(place) { fail(.duplicateElement(nameSpace: name, element: element)) }
-        if item.randomSize < 16 {
+        if items[place].randomSize < 16 {
           add(policy.failsShortRandom ? .failure : .warning, .randomTooShort(nameSpace: name, element: element))
         }
         guard let digester else { continue }
-        if let expected = signed?.digest(item.digestID) {
-          if !digester.isDigest(expected, of: item.encoded) {
+        if let expected = signed.flatMap({ object.valueDigests[$0].digest(items[place].digestID) }) {
+          if !digester.isDigest(expected, of: items[place].encoded) {
             fail(.digestMismatch(nameSpace: name, element: element))
           }
         } else {

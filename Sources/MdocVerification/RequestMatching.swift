@@ -13,16 +13,19 @@ extension DocumentVerification {
     elements.reserveCapacity(requests.reduce(0) { $0 + $1.nameSpaces.reduce(0) { $0 + $1.elements.count } })
     for nameSpace in issuerSigned.nameSpaces ?? [] {
       let requested = requestedElements(of: nameSpace.nameSpace)
-      for item in nameSpace.items {
-        let name = ElementName(nameSpace: nameSpace.nameSpace, element: item.elementIdentifier)
-        var isWanted = requested.contains { $0.asks(for: name.element) }
+      // By place: an item that is copied costs a reference for each of its parts.
+      for place in nameSpace.items.indices {
+        let name = ElementName(nameSpace: nameSpace.nameSpace, element: nameSpace.items[place].elementIdentifier)
+        var isWanted = requested.contains(name.element)
         // Issuer-signed booleans only: a device-signed statement proves nothing about age.
-        if let statement = AgeStatement(name, item.elementValue) {
-          statements.append(statement)
+        if let value = nameSpace.items[place].elementValue.bool, let age = AgeOver(element: name.element) {
+          let statement = AgeStatement(nameSpace: name.nameSpace, age: age, value: value)
           isWanted = isWanted || answersLimit(statement)
+          statements.append(statement)
         }
         if isWanted {
-          elements.append(VerifiedElement(name: name, value: ElementValue(item.elementValue), isDeviceSigned: false))
+          let value = ElementValue(nameSpace.items[place].elementValue)
+          elements.append(VerifiedElement(name: name, value: value, isDeviceSigned: false))
         } else {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
         }
@@ -32,7 +35,7 @@ extension DocumentVerification {
       let requested = requestedElements(of: nameSpace.nameSpace)
       for element in nameSpace.elements {
         let name = ElementName(nameSpace: nameSpace.nameSpace, element: element.identifier)
-        if !requested.contains(where: { $0.asks(for: name.element) }) {
+        if !requested.contains(name.element) {
           add(.dropped, .unrequestedElement(nameSpace: name.nameSpace, element: name.element))
         } else if object.keyAuthorizations.covers(name.element, in: name.nameSpace) {
           elements.append(VerifiedElement(name: name, value: ElementValue(element.value), isDeviceSigned: true))
@@ -46,11 +49,13 @@ extension DocumentVerification {
       missing: missing(elements, ages: ages))
   }
 
-  /// What was asked for under exactly this name space.
-  private func requestedElements(of nameSpace: String) -> [ItemsRequest.NameSpaceRequest] {
-    var result: [ItemsRequest.NameSpaceRequest] = []
+  /// The identifiers that were asked for under exactly this name space.
+  private func requestedElements(of nameSpace: String) -> [String] {
+    var result: [String] = []
     for request in requests {
-      for candidate in request.nameSpaces where candidate.nameSpace == nameSpace { result.append(candidate) }
+      for candidate in request.nameSpaces where candidate.nameSpace == nameSpace {
+        result += candidate.elements.map(\.identifier)
+      }
     }
     return result
   }
@@ -116,17 +121,9 @@ extension DocumentVerification {
   }
 }
 
-/// An `age_over_NN` that came.
+/// An `age_over_NN` that came, and is a boolean.
 private struct AgeStatement {
   let nameSpace: String
   let age: AgeOver
   let value: Bool
-
-  /// Nil for another element, and for one that is no boolean.
-  init?(_ name: ElementName, _ value: CBORItem) {
-    guard let value = value.bool, let age = AgeOver(element: name.element) else { return nil }
-    nameSpace = name.nameSpace
-    self.age = age
-    self.value = value
-  }
 }

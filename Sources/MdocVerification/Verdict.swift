@@ -101,6 +101,11 @@ package struct ElementName: Hashable, Sendable {
     self.nameSpace = nameSpace
     self.element = element
   }
+
+  /// Elements first: they differ more often than name spaces, which are long besides.
+  package static func == (left: ElementName, right: ElementName) -> Bool {
+    left.element == right.element && left.nameSpace == right.nameSpace
+  }
 }
 
 /// One element of a verified document.

@@ -64,6 +64,23 @@ struct ComparisonTests {
     #expect(!isEqualInConstantTime([1, 2, 3] as [UInt8], [1, 2] as [UInt8]))
     #expect(isEqualInConstantTime([] as [UInt8], [] as [UInt8]))
   }
+
+  @Test("byte strings and texts are equal when every byte is, at every length")
+  func equality() {
+    let text: StaticString = "elementIdentifier"
+    let same = Array("elementIdentifier".utf8)
+    #expect(isEqual(same[...], text))
+    #expect(isEqual(([0] + same)[1...], text))
+    #expect(!isEqual(same.dropLast(), text))
+    for place in same.indices {
+      var other = same
+      other[place] ^= 0x20
+      #expect(!isEqual(other[...], text))
+      #expect(!isEqual(other[...], same[...]))
+      #expect(isEqual(same[place...], same.suffix(same.count - place)))
+    }
+    #expect(isEqual([][...], ""))
+  }
 }
 
 @Suite("The distance between two texts")

@@ -72,7 +72,7 @@ struct IssueTests {
       for item in space.items {
         let read = try #require(IssuerSignedItem(try decodeCBOR(item.encoded)))
         #expect(sample.mso.digest(read.digestID, in: space.name).map(Array.init) == digest(.sha256, item.encoded))
-        #expect(read.random.count == 32)
+        #expect(read.randomSize == 32)
         ids.append(read.digestID)
       }
       #expect(Set(ids).count == ids.count)
@@ -234,7 +234,7 @@ struct FlawTests {
       "started": validity.map { $0.validFrom <= now } ?? true,
       "consistent": validity.map { $0.signed <= $0.validFrom && $0.validFrom < $0.validUntil } ?? true,
       "signed in time": validity.map { signer.notBefore <= $0.signed && $0.signed <= signer.notAfter } ?? true,
-      "random": items.allSatisfy { $0.random.count >= 16 },
+      "random": items.allSatisfy { $0.randomSize >= 16 },
       "digests": mso.map { mso in
         items.allSatisfy {
           mso.digest($0.digestID, in: "org.iso.18013.5.1").map(Array.init) == digest(.sha256, Array($0.encoded))
