@@ -101,7 +101,7 @@ let package = Package(
       [
         "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR",
         "COSE",
-        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer", "Trust",
       ]),
 
     // Composition

@@ -68,7 +68,7 @@ package final class Appliance {
     reader = Reader(
       settings: Reader.Settings(
         requests: parts.template.itemsRequests, timeouts: parts.timeouts,
-        messageSize: parts.messageSize, display: parts.signals.display)
+        messageSize: parts.messageSize, display: parts.signals.display, signer: parts.signer)
     ) { curve throws(CryptoError) in try PrivateKey.generate(curve) }
     panel = PanelEngine(relayPulse: parts.signals.relayPulse, hasBuzzer: parts.signals.hasBuzzer)
     assessor = Assessor(
@@ -92,6 +92,7 @@ package final class Appliance {
     panelDeadline = loop.timer("panel") { [weak self] in self?.advancePanel() }
     recovery = loop.timer("recovery") { [weak self] in self?.lookAfterFaults() }
     record("starting")
+    for remark in parts.remarks { record("remark", [.init("detail", .string(remark))]) }
     try openPanel()
     show(.starting)
     // Before the devices: those that answer at once would start a reader that trusts nobody.

@@ -2,6 +2,7 @@ import Configuration
 import Crypto
 import Glibc
 import Kernel
+import Mdoc
 import MdocVerification
 import Policy
 import ReaderCore
@@ -24,6 +25,10 @@ extension Appliance {
     package var statusFile: String?
     /// What a doubtful clock does.
     package var clock: ReaderConfiguration.ClockPolicy
+    /// Who the reader is to wallets; nil for one that does not say.
+    package var signer: ReaderSigner?
+    /// What should be seen to though the reader runs without it: a line each, recorded at start.
+    package var remarks: [String] = []
 
     package init(
       template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),

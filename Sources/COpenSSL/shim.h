@@ -17,6 +17,8 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/store.h>
+#include <openssl/ui.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -62,6 +64,26 @@ static inline EVP_PKEY *mdoc_ec_key_pair(
     EVP_PKEY_CTX_free(context);
   }
   OPENSSL_cleanse(native, sizeof native);
+  return key;
+}
+
+/// The first private key under an address of a store, or NULL; the caller frees it. Nobody is asked for a passphrase.
+static inline EVP_PKEY *mdoc_store_private_key(const char *address) {
+  EVP_PKEY *key = NULL;
+  OSSL_STORE_CTX *store = OSSL_STORE_open_ex(address, NULL, NULL, UI_null(), NULL, NULL, NULL, NULL);
+  if (store == NULL) return NULL;
+  if (OSSL_STORE_expect(store, OSSL_STORE_INFO_PKEY) == 1) {
+    while (key == NULL && !OSSL_STORE_eof(store)) {
+      OSSL_STORE_INFO *info = OSSL_STORE_load(store);
+      if (info == NULL) {
+        if (OSSL_STORE_error(store)) break;
+        continue;
+      }
+      if (OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY) key = OSSL_STORE_INFO_get1_PKEY(info);
+      OSSL_STORE_INFO_free(info);
+    }
+  }
+  OSSL_STORE_close(store);
   return key;
 }
 

@@ -18,6 +18,8 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var verification = VerificationPolicy()
   /// The folder of issuer certificates.
   package var trustFolder = ConfiguredPath("/var/lib/mdoc-reader/trust")
+  /// Who the reader is to wallets; nil for a reader that does not say.
+  package var readerAuthentication: ConfiguredReaderAuthentication?
   /// How long the reader waits for what, at most.
   package var timeouts = ReaderTimeouts()
   /// What people see, hear and pass.
@@ -81,6 +83,9 @@ package struct ReaderConfiguration: Equatable, Sendable {
     var trust = top.section("trust")
     trustFolder = trust.path("folder", default: trustFolder)
     trust.finish()
+    var authentication = top.section("reader_authentication")
+    readerAuthentication = ReaderAuthenticationSchema.read(&authentication)
+    authentication.finish()
     readTimeouts(&top)
     var limits = top.section("limits")
     self.verification.maximumResponseSize = limits.integer(

@@ -11,6 +11,8 @@ package struct FileFacts: Equatable, Sendable {
   package let modified: Int64
   /// Permission bits.
   package let mode: UInt32
+  /// The user it belongs to.
+  package let owner: UInt32
 
   fileprivate init(_ facts: stat) {
     switch facts.st_mode & S_IFMT {
@@ -22,6 +24,7 @@ package struct FileFacts: Equatable, Sendable {
     size = Int(facts.st_size)
     modified = Int64(facts.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(facts.st_mtim.tv_nsec)
     mode = facts.st_mode & 0o7777
+    owner = facts.st_uid
   }
 }
 

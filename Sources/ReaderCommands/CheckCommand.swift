@@ -23,6 +23,7 @@ enum CheckCommand {
       list.pass("configuration", site.path)
       list.pass("board", "\(site.board.name), \(site.boardPath)")
       checkTrust(site, &list)
+      checkReaderAuthentication(site, &list)
       checkCamera(site, &list)
       try checkRadio(site, &list)
       checkPanel(site, &list)
@@ -60,6 +61,24 @@ enum CheckCommand {
       case .valid: list.warn("trust", "\(name): \(state)", "ask the issuer for its next root and add it in time")
       case .notYet, .expired: list.fail("trust", "\(name): \(state)", "remove it, and add the root that is valid now")
       }
+    }
+  }
+
+  /// Reads certificate and key as the service would, and lints the certificate.
+  private static func checkReaderAuthentication(_ site: Site, _ list: inout CheckList) {
+    let what = "reader certificate"
+    guard let authentication = site.configuration.readerAuthentication else {
+      return list.pass(what, "none: requests are not signed")
+    }
+    do throws(ReaderCredentialProblem) {
+      let credential = try site.readCredential(authentication)
+      list.pass(what, "\(credential.certificate.subject), until \(credential.certificate.notAfter)")
+      for finding in credential.findings(at: .wallClock()) {
+        let remedy = "ask the reader CA for a certificate of the right profile (README, Reader authentication)"
+        if finding.isHard { list.fail(what, finding.text, remedy) } else { list.warn(what, finding.text, remedy) }
+      }
+    } catch {
+      list.fail(what, "\(error)", error.remedy)
     }
   }
 

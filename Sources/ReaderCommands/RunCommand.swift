@@ -16,7 +16,7 @@ enum RunCommand {
     // Who reads the events may end before the reader does: that is no reason to end too.
     signal(SIGPIPE, SIG_IGN)
     let folder = site.trustFolder
-    let appliance = try Appliance(site.parts) { Appliance.TrustMaterial(folder: folder) }
+    let appliance = try Appliance(try site.parts()) { Appliance.TrustMaterial(folder: folder) }
     let manager = try ServiceManager(on: appliance.loop)
     do throws(ApplianceError) {
       try appliance.run()

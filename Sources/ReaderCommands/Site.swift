@@ -3,6 +3,7 @@ import Commands
 import Configuration
 import Glibc
 import Kernel
+import Mdoc
 import Policy
 import TrustStore
 
@@ -108,12 +109,36 @@ struct Site {
     }
   }
 
-  /// What the appliance is made from.
-  var parts: Appliance.Parts {
-    Appliance.Parts(
+  /// What the appliance is made from. Throws `FileFaults` when the reader is to say who it is and cannot.
+  func parts() throws -> Appliance.Parts {
+    var parts = Appliance.Parts(
       template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
       signals: configuration.signals, camera: camera, radio: radio, panel: panel, events: events,
       statusFile: statusFile, clock: configuration.clock)
+    if let authentication = configuration.readerAuthentication {
+      let credential: ReaderCredential
+      do throws(ReaderCredentialProblem) {
+        credential = try readCredential(authentication)
+      } catch {
+        throw FileFaults([.init("\(path): reader_authentication: \(error)", remedy: error.remedy)])
+      }
+      parts.signer = ReaderSigner(
+        key: credential.key, certificates: credential.chain.map { $0.encoded },
+        wholeRequest: authentication.wholeRequest)
+      parts.remarks = credential.findings(at: .wallClock()).map { "reader certificate: \($0.text)" }
+    }
+    return parts
+  }
+
+  func readCredential(
+    _ authentication: ConfiguredReaderAuthentication
+  ) throws(ReaderCredentialProblem) -> ReaderCredential {
+    let place: ReaderCredential.KeyPlace =
+      switch authentication.key {
+      case .file(let path): .file(path.resolved(in: folder))
+      case .store(let address, let provider): .store(address, provider: provider)
+      }
+    return try ReaderCredential(certificates: authentication.certificate.resolved(in: folder), key: place)
   }
 }
 

@@ -91,11 +91,14 @@ package struct Reader: ~Copyable {
     package var messageSize: Int
     /// How long a decision is shown before the next visitor.
     package var display: Duration
+    /// Who this reader is to wallets; nil for one that does not say.
+    package var signer: ReaderSigner?
 
     package init(
       requests: [ItemsRequest], timeouts: ReaderTimeouts = ReaderTimeouts(), messageSize: Int = 4 << 20,
-      display: Duration = .seconds(2)
+      display: Duration = .seconds(2), signer: ReaderSigner? = nil
     ) {
+      self.signer = signer
       self.requests = requests
       self.timeouts = timeouts
       self.messageSize = messageSize
@@ -221,13 +224,14 @@ package struct Reader: ~Copyable {
       return
     }
     count += 1
-    guard
-      let transaction = Transaction(
+    let transaction: Transaction
+    do throws(Transaction.Refusal) {
+      transaction = try Transaction(
         number: count, engagement: engagement, fingerprint: fingerprint, settings: settings, makeKey: makeKey,
         capturedAt: capturedAt, at: now)
-    else {
+    } catch {
       seen.insert(fingerprint)
-      outputs.append(.codeRefused("engagementKeyUnusable"))
+      outputs.append(.codeRefused(error.rawValue))
       signal(.incomplete, at: now)
       return
     }

@@ -29,19 +29,28 @@ final class Transaction {
   private var requestSentAt: Instant?
   private var firstPartAt: Instant?
 
-  /// Nil when no key of the wallet's curve can be made, or the two keys cannot agree.
-  init?(
+  /// Why there can be no session for an engagement.
+  enum Refusal: String, Error {
+    /// No key of the wallet's curve can be made, or the two keys cannot agree.
+    case engagementKeyUnusable
+    /// This reader's own key does not sign.
+    case readerKeyUnusable
+  }
+
+  init(
     number: UInt64, engagement: DeviceEngagement, fingerprint: [UInt8], settings: Reader.Settings,
     makeKey: (Curve) throws(CryptoError) -> PrivateKey, capturedAt: Instant, at now: Instant
-  ) {
-    guard let bluetooth = engagement.bluetooth, let key = try? makeKey(engagement.eDeviceKey.curve) else { return nil }
+  ) throws(Refusal) {
+    guard let bluetooth = engagement.bluetooth, let key = try? makeKey(engagement.eDeviceKey.curve) else {
+      throw .engagementKeyUnusable
+    }
+    let request = try Transaction.request(to: engagement, from: key.publicKey, settings)
     let limits = SessionLimits(
       link: settings.timeouts.connect, message: settings.timeouts.total, messageSize: settings.messageSize)
-    let request = DeviceRequestDraft(settings.requests).encode()
     guard
       let session = try? ReaderSession(
-        engagement: engagement, ephemeralKey: key, request: request, limits: limits, at: now)
-    else { return nil }
+        engagement: engagement, ephemeralKey: key, request: request.encode(), limits: limits, at: now)
+    else { throw .engagementKeyUnusable }
     self.session = session
     self.settings = settings
     self.fingerprint = fingerprint
@@ -53,6 +62,21 @@ final class Transaction {
     overall = now + settings.timeouts.total
     phaseDeadline = now + settings.timeouts.connect
     drainSession()
+  }
+
+  /// What is asked, signed where this reader says who it is.
+  private static func request(
+    to engagement: DeviceEngagement, from key: PublicKey, _ settings: Reader.Settings
+  ) throws(Refusal) -> DeviceRequestDraft {
+    var request = DeviceRequestDraft(settings.requests)
+    guard let signer = settings.signer else { return request }
+    let transcript = SessionTranscript(engagement: engagement, eReaderKey: key, handover: .qrCode)
+    do {
+      try signer.sign(&request, transcript: transcript, takesReaderAuthAll: engagement.capabilities.readerAuthAll)
+    } catch {
+      throw .readerKeyUnusable
+    }
+    return request
   }
 
   /// When to look again.

@@ -109,7 +109,7 @@ struct DocumentOptions {
 
   // MARK: Single options
 
-  private static func instant(_ arguments: Arguments) throws(CommandError) -> UnixTime {
+  static func instant(_ arguments: Arguments) throws(CommandError) -> UnixTime {
     guard let text = arguments["--now"] else { return UnixTime(seconds: WallClock.now().seconds) }
     guard let time = DateTime(text) else {
       throw CommandError.usage(

@@ -81,6 +81,7 @@ package struct HolderConversation: ~Copyable {
   // be copied.
   private var answer: HolderAnswer
   private var engagement: [UInt8]
+  private var roots: ReaderRoots
   private var request: DeviceRequest?
   private var answerCount = 0
   /// What to make of the session's completion: who caused it.
@@ -90,12 +91,15 @@ package struct HolderConversation: ~Copyable {
   /// - Parameters:
   ///   - engagement: exactly as shown.
   ///   - key: its ephemeral key.
+  ///   - roots: by which readers are known.
   package init(
-    engagement: [UInt8], key: PrivateKey, answer: HolderAnswer, limits: SessionLimits = SessionLimits(), at now: Instant
+    engagement: [UInt8], key: PrivateKey, answer: HolderAnswer, roots: ReaderRoots = ReaderRoots(),
+    limits: SessionLimits = SessionLimits(), at now: Instant
   ) {
     session = HolderSession(engagement: engagement, key: key, limits: limits, at: now)
     self.engagement = engagement
     self.answer = answer
+    self.roots = roots
     drainSession(at: now)
   }
 
@@ -157,7 +161,7 @@ package struct HolderConversation: ~Copyable {
     do throws(DeviceRequest.Violation) {
       let request = try DeviceRequest(bytes)
       self.request = request
-      outputs.append(.ask(ReaderRequest(request, answer: answer, transcript: transcript)))
+      outputs.append(.ask(ReaderRequest(request, answer: answer, transcript: transcript, roots: roots)))
     } catch {
       if case .notCBOR = error {
         send(HolderAnswer.refusal(status: 11), at: now)

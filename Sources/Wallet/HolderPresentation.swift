@@ -27,7 +27,8 @@ final class HolderPresentation {
   private var result: HolderConversation.End?
 
   init(
-    air: String, documents: [StoredCredential], plan: PresentationPlan, isJSON: Bool, console: Console
+    air: String, documents: [StoredCredential], plan: PresentationPlan, roots: ReaderRoots, isJSON: Bool,
+    console: Console
   ) throws {
     guard let first = documents.first else {
       throw CommandError.failure("present", "no document", hint: "issue one first")
@@ -48,7 +49,7 @@ final class HolderPresentation {
       loop: loop, air: air, bluetooth: bluetooth, ident: ident, mtu: plan.mtu, quirks: plan.quirks,
       patience: plan.timeout)
     conversation = HolderConversation(
-      engagement: engagement.engagement, key: key, answer: answer,
+      engagement: engagement.engagement, key: key, answer: answer, roots: roots,
       limits: SessionLimits(link: plan.timeout, message: plan.timeout), at: .now)
   }
 

@@ -1,6 +1,7 @@
 import Commands
 import Crypto
 import Issuer
+import Kernel
 import Mdoc
 import Pictures
 
@@ -20,6 +21,8 @@ enum PresentCommand {
       CommandOption("--mode", "MODE", "central, peripheral or both (default both)"),
       CommandOption("--session-curve", "CURVE", "curve of the session key (default: that of the device key)"),
       CommandOption("--mtu", "N", "largest ATT MTU, 23 to 517 (default 515)"),
+      CommandOption(
+        "--reader-root", "FILE", repeatable: true, "a root (PEM) by which readers are known; others are not verified"),
       CommandOption("--yes", "consent without asking"),
       CommandOption("--no", "refuse without asking"),
       CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
@@ -34,11 +37,25 @@ enum PresentCommand {
     let shape = try CodeShape(arguments)
     let documents = try documents(arguments, flaw: plan.flaw, console: console)
     let presentation = try HolderPresentation(
-      air: air, documents: documents, plan: plan, isJSON: arguments.has("--json"), console: console)
+      air: air, documents: documents, plan: plan, roots: try readerRoots(arguments), isJSON: arguments.has("--json"),
+      console: console)
     try presentation.open()
     try shape.show(presentation.engagement, arguments: arguments, console: console)
     for quirk in plan.quirks.all { console.remark("quirk \(quirk.rawValue): expect \(quirk.expectation)") }
     return try presentation.run() ? 0 : 1
+  }
+
+  private static func readerRoots(_ arguments: Arguments) throws -> ReaderRoots {
+    var roots: [Certificate] = []
+    for path in arguments.values("--reader-root") {
+      let bytes = try Files.read(path, limit: 1 << 20)
+      guard let blocks = try? PEM.blocks(in: bytes), let root = try? blocks.first.map({ try Certificate($0.bytes) })
+      else {
+        throw CommandError.usage(path, "no certificate in it", hint: "give the reader root as a PEM file")
+      }
+      roots.append(root)
+    }
+    return ReaderRoots(roots, now: try DocumentOptions.instant(arguments))
   }
 
   /// The documents of the folder, or fresh ones.

@@ -1,5 +1,3 @@
-import COSE
-import Crypto
 import Mdoc
 
 /// What a reader asked for, as the holder gets to see it before consenting.
@@ -18,44 +16,15 @@ package struct ReaderRequest: Sendable {
     package let reader: ReaderIdentity
   }
 
-  /// What is known about who asks. No reader roots are configured: a valid signature names a reader, and proves
-  /// nothing about whose it is.
-  package enum ReaderIdentity: Equatable, Sendable {
-    case anonymous
-    /// Signed with the key of a certificate of this subject.
-    case signed(subject: String)
-    /// A signature that does not hold.
-    case invalid
-  }
-
-  init(_ request: DeviceRequest, answer: HolderAnswer, transcript: SessionTranscript) {
+  init(_ request: DeviceRequest, answer: HolderAnswer, transcript: SessionTranscript, roots: ReaderRoots) {
+    let whole = roots.identity(of: request, transcript: transcript)
     documents = request.documents.map { document in
       let credential = answer.document(for: document.itemsRequest)?.credential
       return Document(
         itemsRequest: document.itemsRequest, isHeld: credential != nil,
         given: credential?.selection(for: document.itemsRequest).nameSpaces ?? [],
-        reader: ReaderIdentity(document, transcript: transcript))
+        reader: roots.identity(of: document, transcript: transcript) ?? whole ?? .anonymous)
     }
-  }
-}
-
-extension ReaderRequest.ReaderIdentity {
-  init(_ document: DeviceRequest.DocRequest, transcript: SessionTranscript) {
-    guard let auth = document.readerAuth else {
-      self = .anonymous
-      return
-    }
-    guard let leaf = auth.structure.x5chain.first, let certificate = try? Certificate(leaf),
-      let key = try? certificate.publicKey.get()
-    else {
-      self = .invalid
-      return
-    }
-    let payload = ReaderAuthentication.payload(
-      transcript: transcript, itemsRequestBytes: document.itemsRequestBytes)
-    self =
-      ReaderAuthentication.isValid(auth, over: payload, key: key)
-      ? .signed(subject: certificate.subject.description) : .invalid
   }
 }
 
@@ -67,8 +36,11 @@ extension ReaderRequest {
       var lines = ["asked for: \(terminalSafe(request.docType))" + (document.isHeld ? "" : " (not in this wallet)")]
       switch document.reader {
       case .anonymous: lines.append("  by: a reader that does not say who it is")
+      case .trusted(let subject): lines.append("  by: \(terminalSafe(subject)), verified")
       case .signed(let subject):
         lines.append("  by: \(terminalSafe(subject)) (by its own word: no reader root is known here)")
+      case .untrusted(let subject, let reason):
+        lines.append("  by: \(terminalSafe(subject)), NOT verified: \(reason.rawValue)")
       case .invalid: lines.append("  by: a reader whose signature does not hold")
       }
       for space in request.nameSpaces {

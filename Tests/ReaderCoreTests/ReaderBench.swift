@@ -32,8 +32,9 @@ final class Bench {
   var closes = 0
   var deadline: ContinuousClock.Instant?
 
-  init(timeouts: ReaderTimeouts = ReaderTimeouts()) {
-    reader = Reader(settings: Reader.Settings(requests: requests, timeouts: timeouts)) { curve throws(CryptoError) in
+  init(timeouts: ReaderTimeouts = ReaderTimeouts(), signer: ReaderSigner? = nil) {
+    reader = Reader(settings: Reader.Settings(requests: requests, timeouts: timeouts, signer: signer)) {
+      curve throws(CryptoError) in
       try PrivateKey.generate(curve)
     }
   }
