@@ -48,7 +48,8 @@ make_base() {
   remark "making a Debian 13 root for $1 in $base, which takes minutes"
   mkdir -p "$cache"
   rm -rf "$base.part"
-  debootstrap --arch="$1" --variant=minbase --include=ca-certificates trixie "$base.part" \
+  # What it mounts goes with it, however it ends
+  unshare --mount debootstrap --arch="$1" --variant=minbase --include=ca-certificates trixie "$base.part" \
     >"$cache/debootstrap.log" 2>&1 </dev/null ||
     die "debootstrap failed; the end of $cache/debootstrap.log: $(tail -n 1 "$cache/debootstrap.log")" \
       "see that Debian's mirror can be reached, then try again"
@@ -80,18 +81,26 @@ make_root() {
       state=$(dpkg-query -W -f="\${db:Status-Status}" "$package" 2>/dev/null) || state=
       [ "$state" = installed ] || missing=1
     done
-    [ -z "${missing:-}" ] || { apt-get update && apt-get install --yes --no-install-recommends "$@"; }' \
+    [ -z "${missing:-}" ] || { apt-get update && dpkg --configure -a && apt-get install --yes --no-install-recommends "$@"; }' \
     - "$@" >"$cache/apt-$root_architecture.log" 2>&1 </dev/null ||
     die "apt-get failed in $root; the end of $cache/apt-$root_architecture.log: $(tail -n 1 "$cache/apt-$root_architecture.log")" \
       "see that Debian's mirror can be reached, then try again"
   binds=
 }
 
-# copy_checkout FOLDER: the files of the checkout as they are now, ignored ones apart; what was built from them there stays,
-# so that a second run is quick.
+# copy_checkout FOLDER: the files of the checkout as they are now, ignored ones apart. What was built from them there stays, and a
+# file that is the same keeps its time, so that a second run is quick even from another clone.
 copy_checkout() {
-  mkdir -p "$1"
-  find "$1" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
+  rm -rf "$1.new"
+  mkdir -p "$1" "$1.new"
   git ls-files -z --cached --others --exclude-standard |
-    tar --create --null --files-from=- --ignore-failed-read 2>/dev/null | tar --extract --directory "$1"
+    tar --create --null --files-from=- --ignore-failed-read 2>/dev/null | tar --extract --directory "$1.new"
+  (cd "$1" && find . -path ./.build -prune -o -type f -print) | while read -r file; do
+    cmp -s "$1/$file" "$1.new/$file" || continue
+    if [ -x "$1/$file" ]; then [ -x "$1.new/$file" ] || continue; else [ ! -x "$1.new/$file" ] || continue; fi
+    mv "$1/$file" "$1.new/$file"
+  done
+  find "$1" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
+  find "$1.new" -mindepth 1 -maxdepth 1 -exec mv {} "$1/" \;
+  rmdir "$1.new"
 }

@@ -42,18 +42,22 @@ destination() {
 JSON
 }
 
-# swift_build ARCH OPTION...: a build in the amd64 root, in a folder of its own for each architecture.
+# swift_build ARCH OPTION...: a build in the amd64 root, in a folder of its own for each architecture. With `again`, it is one
+# that nothing else uses.
+again=
 swift_build() {
   built_for=$1
   shift
   case $built_for in
-    amd64) in_root "$amd64" sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/amd64 "$@"' - "$@" ;;
+    amd64) in_root "$amd64" sh -c 'cd /build/package && scratch=$1 && shift &&
+      exec swift build --scratch-path "$scratch" "$@"' - ".build/amd64$again" "$@" ;;
     arm64)
       binds=$arm64:/sysroot-arm64
       in_root "$amd64" env PKG_CONFIG_PATH=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig \
         PKG_CONFIG_LIBDIR=/sysroot-arm64/usr/lib/aarch64-linux-gnu/pkgconfig:/sysroot-arm64/usr/share/pkgconfig \
         PKG_CONFIG_SYSROOT_DIR=/sysroot-arm64 \
-        sh -c 'cd /build/package && exec nice -n 5 swift build --scratch-path .build/arm64 "$@"' - "$@" || return
+        sh -c 'cd /build/package && scratch=$1 && shift &&
+        exec swift build --scratch-path "$scratch" "$@"' - ".build/arm64$again" "$@" || return
       binds=
       ;;
   esac </dev/null
@@ -62,9 +66,12 @@ swift_build() {
 # Once the program runs, the tables of what it calls can no longer be written.
 # lld does so, the linker that Swift 6.0.3 takes by itself (gold) does not.
 hardened="-Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now"
+# Stacks of C and C++ have a guard. _FORTIFY_SOURCE is not for us: Swift reads the same headers, and finds `read` twice then.
+for language in -Xcc -Xcxx; do hardened="$hardened $language -fstack-protector-strong"; done
 
 step_build() {
   copy_checkout "$amd64$inside"
+  mkdir -p "$amd64$inside/.build"
   destination swift_static ',"-static-stdlib"' >"$amd64$inside/.build/static.json"
   for program in mdoc-reader mdoc-wallet; do
     # shellcheck disable=SC2086
@@ -132,7 +139,7 @@ step_pack() {
     stage "$root/build/packing/mdoc-reader" || return
     mkdir -p "$root/build/packing/bin"
     for program in mdoc-reader mdoc-wallet; do
-      cp "$amd64$inside/.build/$architecture/release/$program" "$root/build/packing/bin/" ||
+      cp "$amd64$inside/.build/$architecture$again/release/$program" "$root/build/packing/bin/" ||
         die "$program for $architecture is not built" "Scripts/package build"
     done
     rm -f "$root/build/packing"/*.deb
@@ -146,12 +153,26 @@ step_pack() {
   (cd "$output" && ls -l ./*.deb && sha256sum ./*.deb)
 }
 
+# Everything once more from nothing: the packages must be the same to the byte. Takes as long as the first build.
+step_again() {
+  [ -n "$(find "$output" -maxdepth 1 -name '*.deb')" ] || die "the packages are not made" "Scripts/package build pack"
+  (cd "$output" && sha256sum ./*.deb) >"$output/sha256"
+  first=$output
+  output=$first/again again=-again
+  mkdir -p "$output"
+  rm -rf "$amd64$inside/.build/"*-again
+  { step_build && step_pack; } || return
+  rm -rf "$amd64$inside/.build/"*-again
+  (cd "$output" && sha256sum --check --strict "$first/sha256") || return
+  output=$first again=
+}
+
 step_lint() {
   rm -rf "$amd64/build/lint"
   mkdir -p "$amd64/build/lint"
   cp "$output"/*.deb Scripts/packaging/check-manual "$amd64/build/lint/"
-  in_root "$amd64" sh -c 'cd /build/lint && lintian --allow-root --fail-on error,warning --pedantic --display-info \
-    --show-overrides ./*.deb' </dev/null ||
+  logged "$output/lintian.log" in_root "$amd64" sh -c 'cd /build/lint && lintian --allow-root \
+    --fail-on error,warning,info,pedantic --pedantic --display-info --show-overrides ./*.deb' ||
     die "lintian has something to say" "mend it, or override it in Scripts/packaging/debian with the reason"
   in_root "$amd64" sh -c 'cd /build/lint && mkdir tree && for deb in ./*_amd64.deb; do dpkg-deb -x "$deb" tree; done &&
     exec sh ./check-manual tree' </dev/null
@@ -181,6 +202,22 @@ step_unit() {
   layer=
 }
 
+step_board() {
+  Scripts/virtual-board setup || return
+  folder=$amd64/build/board
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp "$output"/mdoc-reader_*_amd64.deb "$folder/" || die "the packages are not made" "Scripts/package build pack"
+  dpkg-deb -x "$output"/mdoc-wallet_*_amd64.deb "$folder/wallet" || return
+  # Of Debian 13, whatever this machine is
+  cat >"$folder/mdoc-wallet" <<PROGRAM
+#!/bin/sh
+exec $amd64/lib64/ld-linux-x86-64.so.2 --library-path $amd64/usr/lib/x86_64-linux-gnu $folder/wallet/usr/bin/mdoc-wallet "\$@"
+PROGRAM
+  chmod +x "$folder/mdoc-wallet"
+  logged "$output/board.log" "${MDOC_VIRTUAL_BOARD:-$cache/virtual-board}/python/bin/python" -B Scripts/packaging/board.py "$amd64" "$folder"
+}
+
 step_tests() {
   copy_checkout "$amd64$inside"
   destination swift '' >"$amd64$inside/.build/dynamic.json"
@@ -199,4 +236,15 @@ logged() {
   status=$(cat "$log.status")
   rm -f "$log.status"
   return "$status"
+}
+
+# What there is at the end.
+summary() {
+  for file in "$output"/*.deb; do say "$(stat -c '%9s' "$file") ${file#"$PWD/"}"; done
+  [ ! -f "$output/lintian.log" ] ||
+    say "lintian: nothing but $(grep -c '^O:' "$output/lintian.log" || :) findings that debian/*.lintian-overrides explain: ${output#"$PWD/"}/lintian.log"
+  [ ! -f "$output/arm64.log" ] || say "arm64, emulated: ${output#"$PWD/"}/arm64.log: $(tail -n 1 "$output/arm64.log")"
+  [ ! -f "$output/unit.log" ] || say "the unit under systemd: ${output#"$PWD/"}/unit.log: $(tail -n 1 "$output/unit.log")"
+  [ ! -f "$output/arm64-tests.log" ] ||
+    say "the tests on arm64, emulated: ${output#"$PWD/"}/arm64-tests.log: $(tail -n 1 "$output/arm64-tests.log")"
 }
