@@ -113,8 +113,8 @@ struct Site {
   func parts() throws -> Appliance.Parts {
     var parts = Appliance.Parts(
       template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
-      signals: configuration.signals, camera: camera, radio: radio, panel: panel, events: events,
-      statusFile: statusFile, clock: configuration.clock)
+      signals: configuration.signals, camera: camera, radio: radio, usesL2CAP: board.usesL2CAP, panel: panel,
+      events: events, statusFile: statusFile, clock: configuration.clock)
     if let authentication = configuration.readerAuthentication {
       let credential: ReaderCredential
       do throws(ReaderCredentialProblem) {
