@@ -47,6 +47,7 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(
       name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(
@@ -64,13 +65,15 @@ let package = Package(
     core("CBOR", ["Bytes"]),
     core("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
     core("COSE", ["Bytes", "CBOR", "Crypto"]),
+    core("Inflate", ["Bytes", "CZlib"]),
 
     // The mdoc model, trust rules, sans-IO engines
     core("Bluetooth", ["Bytes"]),
     core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
-    core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust"]),
+    core("StatusLists", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Inflate", "Mdoc", "Trust"]),
+    core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust"]),
 
     // What the site wants, and the machine that does it
     core("Panel"),
@@ -93,6 +96,8 @@ let package = Package(
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
+    // The JSON of a status token in JWT form; jansson reads it
+    edge("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
 
     // The test issuer and the wallet
     core("Issuer", ["CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
@@ -141,7 +146,12 @@ let package = Package(
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
     tests("Bluetooth", ["Bytes"]),
     tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),
-    tests("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("Inflate", ["Bytes"]),
+    tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("StatusJWT", ["Bytes", "CivilTime", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
+    tests(
+      "MdocVerification",
+      ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusJWT", "StatusLists", "Trust", "Issuer"]),
     tests("Panel"),
     tests("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
     tests(

@@ -53,6 +53,9 @@ package struct COSEStructure: Sendable {
   /// Label 1 of the protected header, which alone counts; nil when it is absent or no integer of 64 bits.
   package var algorithm: Int64? { protectedMap?[label: 1]?.int }
 
+  /// A member of the protected header by its label.
+  package func protected(label: Int64) -> CBORItem? { protectedMap?[label: label] }
+
   /// Whether a `crit` label demands something that is not understood: anything but alg, or an empty list.
   package var hasUnknownCritical: Bool {
     guard let critical = protectedMap?[label: 2] else { return false }
@@ -64,7 +67,16 @@ package struct COSEStructure: Sendable {
   ///
   /// A byte string or a non-empty array of byte strings; any other kind counts as none.
   package var x5chain: [ByteView] {
-    guard let chain = unprotected[label: 33] else { return [] }
+    unprotected[label: 33].map(COSEStructure.certificates) ?? []
+  }
+
+  /// The certificates of label 33 in the unprotected header or, where it has none, in the protected one. RFC 9360 allows
+  /// both places; mdoc structures have the first.
+  package var x5chainOfEitherHeader: [ByteView] {
+    (unprotected[label: 33] ?? protectedMap?[label: 33]).map(COSEStructure.certificates) ?? []
+  }
+
+  private static func certificates(_ chain: CBORItem) -> [ByteView] {
     if let single = chain.bytes { return [single] }
     guard let elements = chain.elements else { return [] }
     var certificates: [ByteView] = []

@@ -1,4 +1,6 @@
 import Mdoc
+import StatusLists
+import Trust
 
 /// One result of a check that has something to report.
 package struct Finding: Hashable, Sendable {
@@ -54,11 +56,21 @@ package struct DocumentVerdict: Sendable {
   package let findings: [Finding]
   /// The document's content, only when it is verified; nil otherwise.
   package let verified: VerifiedDocument?
+  /// What revocation lists say about the signer, whether or not the policy asks; nil when there is nobody to ask about:
+  /// no root, or a signer that is trusted itself.
+  package let signerRevocation: RevocationAnswer?
+  /// What status lists say about the document, whether or not the policy asks; nil when it names none.
+  package let status: StatusAnswer?
 
-  init(docType: String, findings: [Finding], verified: VerifiedDocument?) {
+  init(
+    docType: String, findings: [Finding], verified: VerifiedDocument?, signerRevocation: RevocationAnswer? = nil,
+    status: StatusAnswer? = nil
+  ) {
     self.docType = docType
     self.findings = findings
     self.verified = verified
+    self.signerRevocation = signerRevocation
+    self.status = status
   }
 
   package var isVerified: Bool { verified != nil }
