@@ -81,7 +81,7 @@ let package = Package(
     core("ReaderCore", ["Bytes", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "Panel"]),
     core(
       "Configuration",
-      ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
+      ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore", "Trust"]),
 
     // Edges
     edge("Kernel", ["CLinux"]),
@@ -114,8 +114,9 @@ let package = Package(
       name: "Appliance",
       dependencies: [
         "Camera", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Links", "Pictures", "QRScan", "SimulatedAir",
-        "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy",
-        "ReaderCore", "Configuration",
+        "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "StatusLists", "Bluetooth", "MdocVerification",
+        "Panel",
+        "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
@@ -150,8 +151,7 @@ let package = Package(
     tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "Trust", "Issuer"]),
     tests("StatusJWT", ["Bytes", "CivilTime", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
     tests(
-      "MdocVerification",
-      ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusJWT", "StatusLists", "Trust", "Issuer"]),
+      "MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
     tests("Panel"),
     tests("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
     tests(
@@ -160,7 +160,7 @@ let package = Package(
         "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust",
         "Policy", "Panel", "Issuer",
       ]),
-    tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+    tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel", "Trust"]),
     tests("Kernel", ["CLinux"]),
     tests("GPIO", ["Kernel", "Panel"]),
     tests("JSON"),

@@ -72,6 +72,8 @@ extension OID {
   package static let issuerAltName = OID(2, 5, 29, 18)
   package static let basicConstraints = OID(2, 5, 29, 19)
   package static let crlNumber = OID(2, 5, 29, 20)
+  package static let deltaCRLIndicator = OID(2, 5, 29, 27)
+  package static let issuingDistributionPoint = OID(2, 5, 29, 28)
   package static let nameConstraints = OID(2, 5, 29, 30)
   package static let crlDistributionPoints = OID(2, 5, 29, 31)
   package static let policyMappings = OID(2, 5, 29, 33)

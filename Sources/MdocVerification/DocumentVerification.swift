@@ -24,6 +24,8 @@ struct DocumentVerification {
   /// What part D came to; nil when there is no signer certificate.
   private var chain: ChainVerdict?
   private var status: StatusAnswer?
+  private var signer: Certificate?
+  private var statusAddress: String?
 
   init(
     document: ReturnedDocument, place: Int, requests: [ItemsRequest], circumstances: Verifier.Circumstances,
@@ -58,7 +60,13 @@ struct DocumentVerification {
     let verified = checkAll()
     return DocumentVerdict(
       docType: document.docType, findings: findings, verified: hasFailed ? nil : verified,
-      signerRevocation: chain?.revocation, status: status)
+      signerRevocation: chain?.revocation, status: status, lists: lists)
+  }
+
+  /// Only the word of an issuer that somebody vouches for is passed on.
+  private var lists: ListAddresses? {
+    guard let signer, let chain, chain.isTrusted, !hasFailed else { return nil }
+    return ListAddresses(signer: signer, status: statusAddress)
   }
 
   private mutating func checkAll() -> VerifiedDocument? {
@@ -94,6 +102,7 @@ struct DocumentVerification {
       return nil
     }
     checkChain(of: signer)
+    self.signer = signer.certificate
     if isAlgorithmUsable, let key = try? signer.certificate.publicKey.get(), let payload = auth.structure.payload {
       if !auth.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing) {
         fail(.issuerSignatureInvalid)
@@ -106,7 +115,7 @@ struct DocumentVerification {
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
       docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
-      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation)
+      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation(for: document.docType))
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
@@ -204,10 +213,12 @@ struct DocumentVerification {
   /// B15, by the lists that the reader has.
   private mutating func checkStatus(_ object: MobileSecurityObject, signer: Certificate?) {
     guard let member = object.status else { return }
-    let answer = StatusReference(member).map { ask($0, signer: signer) } ?? .unavailable(.tokenMalformed)
+    let reference = StatusReference(member)
+    statusAddress = reference?.uri
+    let answer = reference.map { ask($0, signer: signer) } ?? .unavailable(.tokenMalformed)
     // Known also where nothing is asked for it: events say it either way.
     status = answer
-    let demand = policy.documentStatus
+    let demand = policy.documentStatus(for: document.docType)
     guard demand != .ignore else { return }
     switch answer {
     case .valid: break

@@ -30,8 +30,17 @@ package struct VerificationPolicy: Equatable, Sendable {
   package var signerRevocation = RevocationDemand.prefer
   /// What it costs when no status list can tell about a document that names one (B15).
   package var documentStatus = RevocationDemand.prefer
+  /// The same for single doc types, where a site demands more or less of some.
+  package var signerRevocationByDocType: [String: RevocationDemand] = [:]
+  package var documentStatusByDocType: [String: RevocationDemand] = [:]
   /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
   package var signerKeyUsages = [MDLElements.docType: OID.documentSigner]
 
   package init() {}
+
+  func signerRevocation(for docType: String) -> RevocationDemand {
+    signerRevocationByDocType[docType] ?? signerRevocation
+  }
+
+  func documentStatus(for docType: String) -> RevocationDemand { documentStatusByDocType[docType] ?? documentStatus }
 }
