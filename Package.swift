@@ -47,6 +47,7 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(
       name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .target(
@@ -64,13 +65,15 @@ let package = Package(
     core("CBOR", ["Bytes"]),
     core("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
     core("COSE", ["Bytes", "CBOR", "Crypto"]),
+    core("Inflate", ["Bytes", "CZlib"]),
 
     // The mdoc model, trust rules, sans-IO engines
     core("Bluetooth", ["Bytes", "CBOR"]),
     core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
-    core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust"]),
+    core("StatusLists", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Inflate", "Mdoc", "Trust"]),
+    core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust"]),
 
     // What the site wants, and the machine that does it
     core("Panel"),
@@ -78,7 +81,7 @@ let package = Package(
     core("ReaderCore", ["Bytes", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "Panel"]),
     core(
       "Configuration",
-      ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore"]),
+      ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore", "Trust"]),
 
     // Edges
     edge("Kernel", ["CLinux"]),
@@ -93,6 +96,8 @@ let package = Package(
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
+    // The JSON of a status token in JWT form; jansson reads it
+    edge("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
 
     // The test issuer and the wallet
     core("Issuer", ["CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
@@ -109,8 +114,9 @@ let package = Package(
       name: "Appliance",
       dependencies: [
         "Camera", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Links", "Pictures", "QRScan", "SimulatedAir",
-        "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocVerification", "Panel", "Policy",
-        "ReaderCore", "Configuration",
+        "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "StatusLists", "Bluetooth", "MdocVerification",
+        "Panel",
+        "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
       name: "ReaderCommands",
@@ -141,7 +147,11 @@ let package = Package(
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
     tests("Bluetooth", ["Bytes"]),
     tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),
-    tests("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("Inflate", ["Bytes"]),
+    tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("StatusJWT", ["Bytes", "CivilTime", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
+    tests(
+      "MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
     tests("Panel"),
     tests("Policy", ["Bytes", "CivilTime", "CBOR", "Mdoc", "MdocVerification"]),
     tests(
@@ -150,7 +160,7 @@ let package = Package(
         "Bytes", "CivilTime", "CBOR", "Crypto", "Bluetooth", "Mdoc", "MdocSession", "MdocVerification", "Trust",
         "Policy", "Panel", "Issuer",
       ]),
-    tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel"]),
+    tests("Configuration", ["Bytes", "CivilTime", "Mdoc", "MdocVerification", "Policy", "Panel", "Trust"]),
     tests("Kernel", ["CLinux"]),
     tests("GPIO", ["Kernel", "Panel"]),
     tests("JSON"),

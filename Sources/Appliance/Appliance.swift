@@ -241,7 +241,9 @@ package final class Appliance {
         [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
     }
     assessor = Assessor(
-      verifier: Verifier(anchors: material.anchors, trustedSigners: material.signers, policy: parts.verification),
+      verifier: Verifier(
+        anchors: material.anchors, trustedSigners: material.signers, policy: parts.verification,
+        revocation: material.revocation, statuses: material.statuses),
       template: parts.template)
     status.anchors = material.anchors.count
     if material.isEmpty {

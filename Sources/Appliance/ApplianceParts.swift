@@ -6,6 +6,7 @@ import Mdoc
 import MdocVerification
 import Policy
 import ReaderCore
+import StatusLists
 import Trust
 
 extension Appliance {
@@ -77,19 +78,29 @@ extension Appliance {
     case gpio(PanelFacts)
   }
 
-  /// The certificates to trust now, and what was wrong while they were loaded.
-  package struct TrustMaterial {
+  /// The certificates to trust and the lists to ask now, and what was wrong while they were loaded: a snapshot, which
+  /// takes the place of the one before as a whole.
+  package struct TrustMaterial: Sendable {
     /// Issuer roots.
     package let anchors: [TrustAnchor]
     /// Document signers that are trusted themselves.
     package let signers: [Certificate]
     /// A line for each file that could not be used.
     package let problems: [String]
+    /// Revocation lists of signers.
+    package let revocation: RevocationLists
+    /// Status lists of documents.
+    package let statuses: StatusSource
 
-    package init(anchors: [TrustAnchor], signers: [Certificate], problems: [String]) {
+    package init(
+      anchors: [TrustAnchor], signers: [Certificate], problems: [String],
+      revocation: RevocationLists = RevocationLists([]), statuses: StatusSource = StatusSource()
+    ) {
       self.anchors = anchors
       self.signers = signers
       self.problems = problems
+      self.revocation = revocation
+      self.statuses = statuses
     }
 
     package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }

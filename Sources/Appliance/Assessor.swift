@@ -32,11 +32,14 @@ package struct Assessor {
     let document = verdict.documents.first { $0.isVerified } ?? verdict.documents.first
     var reasons: [String] = []
     if case .refuse(let refusals) = decision { reasons = refusals.map(\.text) }
-    return Assessment(
+    var assessment = Assessment(
       isGranted: decision.isGranted, reasons: reasons,
       remarks: verdict.allFindings.filter { $0.severity != .failure }.map(\.reason.text),
       docType: document?.docType, issuingCountry: document?.verified?.issuingCountry,
       verifying: verified - start, deciding: decided - verified)
+    assessment.signerRevocation = document?.signerRevocation?.rawValue
+    assessment.documentStatus = document?.status?.text
+    return assessment
   }
 
   /// Seconds that local time is ahead of UTC now.

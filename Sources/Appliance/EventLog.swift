@@ -71,6 +71,8 @@ extension TransactionReport {
     ]
     if let docType { members.append(.init("docType", .string(docType))) }
     if let issuingCountry { members.append(.init("issuingCountry", .string(issuingCountry))) }
+    if let signerRevocation { members.append(.init("signerRevocation", .string(signerRevocation))) }
+    if let documentStatus { members.append(.init("documentStatus", .string(documentStatus))) }
     if let link { members.append(.init("link", .object(link.members))) }
     if let responseSize { members.append(.init("responseBytes", .integer(responseSize))) }
     let times = Span.allCases.compactMap { span in

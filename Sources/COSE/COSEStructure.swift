@@ -59,6 +59,11 @@ package struct COSEStructure: Sendable {
     }
   }
 
+  /// A member of the protected header by its label.
+  package func protected(label: Int64) -> CBORItem? {
+    protected.isEmpty ? nil : (try? decodeCBOR(protected))?[label: label]
+  }
+
   private static func demandsUnknown(_ critical: CBORItem) -> Bool {
     guard let labels = critical.elements, critical.count != 0 else { return true }
     return !labels.allSatisfy { $0.int == 1 }
@@ -68,7 +73,16 @@ package struct COSEStructure: Sendable {
   ///
   /// A byte string or a non-empty array of byte strings; any other kind counts as none.
   package var x5chain: [ByteView] {
-    guard let chain = unprotected[label: 33] else { return [] }
+    unprotected[label: 33].map(COSEStructure.certificates) ?? []
+  }
+
+  /// The certificates of label 33 in the unprotected header or, where it has none, in the protected one. RFC 9360 allows
+  /// both places; mdoc structures have the first.
+  package var x5chainOfEitherHeader: [ByteView] {
+    (unprotected[label: 33] ?? protectedMap?[label: 33]).map(COSEStructure.certificates) ?? []
+  }
+
+  private static func certificates(_ chain: CBORItem) -> [ByteView] {
     if let single = chain.bytes { return [single] }
     guard let elements = chain.elements else { return [] }
     var certificates: [ByteView] = []

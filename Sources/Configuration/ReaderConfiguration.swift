@@ -75,10 +75,15 @@ package struct ReaderConfiguration: Equatable, Sendable {
     }
     var request = top.section("request")
     retentionSink = request.text("retention_sink", example: "/run/mdoc-reader/retained").map(ConfiguredPath.init)
-    if let template = RequestSchema.read(&request, mayRetain: retentionSink != nil) { self.template = template }
+    let requested = RequestSchema.read(&request, mayRetain: retentionSink != nil)
+    if let requested { template = requested.template }
     request.finish()
     var verification = top.section("verification")
     self.verification = VerificationSchema.read(&verification)
+    if let demands = requested?.demands {
+      self.verification.signerRevocationByDocType = demands.signerRevocation
+      self.verification.documentStatusByDocType = demands.documentStatus
+    }
     verification.finish()
     var trust = top.section("trust")
     trustFolder = trust.path("folder", default: trustFolder)

@@ -1,6 +1,7 @@
 import Mdoc
 import MdocVerification
 import Policy
+import Trust
 
 /// `[request]`: the alternatives of a request template.
 enum RequestSchema {
@@ -15,7 +16,7 @@ enum RequestSchema {
   }
 
   /// Nil after reporting why there is none.
-  static func read(_ request: inout Section, mayRetain: Bool) -> RequestTemplate? {
+  static func read(_ request: inout Section, mayRetain: Bool) -> (template: RequestTemplate, demands: Demands)? {
     let problemsBefore = request.findings.errors.count
     let sections = request.sections("document")
     guard var sections, !sections.isEmpty else {
@@ -30,12 +31,26 @@ enum RequestSchema {
     let documents = sections.indices.map { readDocument(&sections[$0], mayRetain: mayRetain) }.filter(\.isClean)
     do throws(RequestTemplateError) {
       let template = try RequestTemplate(documents.compactMap(\.template))
-      return documents.count == sections.count ? template : nil
+      return documents.count == sections.count ? (template, Demands(documents)) : nil
     } catch {
       for problem in error.problems where problem.kind != .noDocuments {
         report(problem, request: request, documents: documents)
       }
       return nil
+    }
+  }
+
+  /// What a missing answer about revocation costs, for the doc types that have an opinion of their own.
+  struct Demands {
+    var signerRevocation: [String: RevocationDemand] = [:]
+    var documentStatus: [String: RevocationDemand] = [:]
+
+    init(_ documents: [Document]) {
+      for document in documents {
+        guard let docType = document.template?.request.docType else { continue }
+        signerRevocation[docType] = document.signerRevocation
+        documentStatus[docType] = document.documentStatus
+      }
     }
   }
 
@@ -48,6 +63,8 @@ enum RequestSchema {
     var conditionLines: [Int] = []
     var elementLines: [ElementName: [Int]] = [:]
     var nameSpaceLines: [String: Int] = [:]
+    var signerRevocation: RevocationDemand?
+    var documentStatus: RevocationDemand?
   }
 
   private static func report(_ problem: RequestTemplateProblem, request: Section, documents: [Document]) {
@@ -105,6 +122,11 @@ enum RequestSchema {
       }
       condition.finish()
     }
+    // Absent means what [verification] says; the value given then is not looked at.
+    let revocation = section.demand("signer_revocation", default: .prefer)
+    let status = section.demand("document_status", default: .prefer)
+    document.signerRevocation = section.table?.member("signer_revocation").map { _ in revocation }
+    document.documentStatus = section.table?.member("document_status").map { _ in status }
     section.finish()
     document.section = section
     document.isClean = section.findings.errors.count == errorsBefore

@@ -1,3 +1,29 @@
+import Trust
+
+/// The names of what a missing answer about revocation costs.
+private enum DemandName: String, CaseIterable {
+  case require
+  case prefer
+  case off
+  case ignore
+
+  init(_ demand: RevocationDemand) {
+    switch demand {
+    case .require: self = .require
+    case .prefer: self = .prefer
+    case .ignore: self = .off
+    }
+  }
+
+  var demand: RevocationDemand {
+    switch self {
+    case .require: .require
+    case .prefer: .prefer
+    case .off, .ignore: .ignore
+    }
+  }
+}
+
 /// Typed values of a section. Each gives its default where the key is absent, and after reporting what is wrong.
 extension Section {
   mutating func bool(_ key: String, default standard: Bool) -> Bool {
@@ -51,6 +77,11 @@ extension Section {
     let names = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
     report(key, line: value.line, "\"\(text.quotable)\" is not one of \(names)", "write one of \(names)")
     return standard
+  }
+
+  /// What a missing answer about revocation costs; "off" and "ignore" are the same.
+  mutating func demand(_ key: String, default standard: RevocationDemand) -> RevocationDemand {
+    choice(key, default: DemandName(standard)).demand
   }
 
   mutating func integer(_ key: String, default standard: Int, range: ClosedRange<Int>) -> Int {

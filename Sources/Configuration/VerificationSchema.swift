@@ -28,8 +28,8 @@ enum VerificationSchema {
     }
     policy.strictCertificateProfile = section.bool(
       "strict_certificate_profile", default: policy.strictCertificateProfile)
-    policy.signerRevocation = section.choice("signer_revocation", default: policy.signerRevocation)
-    policy.documentStatus = section.choice("document_status", default: policy.documentStatus)
+    policy.signerRevocation = section.demand("signer_revocation", default: policy.signerRevocation)
+    policy.documentStatus = section.demand("document_status", default: policy.documentStatus)
     readKeyUsages(&section, &policy)
     return policy
   }

@@ -4,9 +4,10 @@ import CivilTime
 
 /// An X.509 certificate revocation list: what it says. Nothing in it has been verified.
 ///
-/// `@unchecked Sendable`: the OpenSSL object is not changed after `init`; its look-up sorts the entries once, under
-/// its own lock.
-package final class CertificateRevocationList: @unchecked Sendable {
+/// OpenSSL reads the frame of the list: issuer, dates, extensions. The entries, of which there may be a million, are read
+/// by this target's own DER reader and packed: OpenSSL would keep an object of some hundred bytes for each, and sort them
+/// at the first question. Immutable.
+package final class CertificateRevocationList: Sendable {
   /// Longest encoding accepted, in bytes: a million entries with reasons.
   package static let maximumSize = 64 << 20
 
@@ -14,71 +15,181 @@ package final class CertificateRevocationList: @unchecked Sendable {
   package let thisUpdate: UnixTime
   /// Nil when the list does not say: then it is never current.
   package let nextUpdate: UnixTime?
+  /// Of the list as a whole.
   package let extensions: [CertificateExtension]
   /// How many entries there are.
-  package let revokedCount: Int
+  package var revokedCount: Int { serialNumbers.count }
+  /// Whether an entry has an extension that is critical: the entry may be of another issuer's certificate.
+  package let hasCriticalEntryExtension: Bool
   /// Whether the algorithm inside the signed part is that outside of it.
   package let algorithmsAgree: Bool
 
-  private let list: OpaquePointer  // owned, freed in deinit
-  private let signedPart: SignedPart
+  /// Content octets of the serial numbers, as DER has them: each number in one form only.
+  private let serialNumbers: ByteStringSet
+  private let signature: SignatureFacts
 
   /// Reads one DER list; bytes after it are refused.
   package init(_ der: some Collection<UInt8>) throws(CertificateError) {
     guard der.count <= CertificateRevocationList.maximumSize else { throw .tooLarge }
     let encoded = Array(der)
-    guard let signedPart = SignedPart(encoded[...]) else { throw .malformed }
-    guard let list = parse(encoded) else {
+    guard let parts = Parts(encoded[...]), let frame = SignedPart(parts.frame[...]) else { throw .malformed }
+    guard let list = parse(parts.frame) else {
       ERR_clear_error()
       throw .malformed
     }
-    do throws(CertificateError) {
-      guard let issuer = distinguishedName(X509_CRL_get_issuer(list)) else { throw .malformed }
-      guard let thisUpdate = unixTime(X509_CRL_get0_lastUpdate(list)) else { throw .dateUnreadable }
-      if let time = X509_CRL_get0_nextUpdate(list) {
-        guard let nextUpdate = unixTime(time) else { throw .dateUnreadable }
-        self.nextUpdate = nextUpdate
-      } else {
-        nextUpdate = nil
-      }
-      self.issuer = issuer
-      self.thisUpdate = thisUpdate
-    } catch {
-      X509_CRL_free(list)
-      throw error
+    // Ours alone; everything is copied out of it below.
+    defer { X509_CRL_free(list) }
+    guard let issuer = distinguishedName(X509_CRL_get_issuer(list)) else { throw .malformed }
+    guard let thisUpdate = unixTime(X509_CRL_get0_lastUpdate(list)) else { throw .dateUnreadable }
+    if let time = X509_CRL_get0_nextUpdate(list) {
+      guard let nextUpdate = unixTime(time) else { throw .dateUnreadable }
+      self.nextUpdate = nextUpdate
+    } else {
+      nextUpdate = nil
     }
+    self.issuer = issuer
+    self.thisUpdate = thisUpdate
     extensions = readExtensions(count: X509_CRL_get_ext_count(list)) { X509_CRL_get_ext(list, $0) }
-    revokedCount = max(0, Int(OPENSSL_sk_num(X509_CRL_get_REVOKED(list))))
-    var reader = signedPart.content
+    guard let entries = Entries(parts.entries) else { throw .malformed }
+    serialNumbers = entries.serialNumbers
+    hasCriticalEntryExtension = entries.hasCriticalExtension
+    var reader = frame.content
     _ = reader.next(DERTag.integer)
-    algorithmsAgree = reader.next(DERTag.sequence)?.encoded == signedPart.algorithmIdentifier
-    self.list = list
-    self.signedPart = signedPart
+    algorithmsAgree = reader.next(DERTag.sequence)?.encoded == frame.algorithmIdentifier
+    signature = SignatureFacts(frame, signed: parts.signed)
   }
 
-  deinit { X509_CRL_free(list) }
+  package var hasCriticalExtension: Bool { extensions.contains { $0.isCritical } || hasCriticalEntryExtension }
 
-  package var hasCriticalExtension: Bool { extensions.contains { $0.isCritical } }
+  /// Whether it tells only what changed since another list.
+  package var isDelta: Bool { extensions.contains { $0.oid == .deltaCRLIndicator } }
+
+  /// Whether it is about some certificates of its issuer only, or about those of others.
+  package var hasScope: Bool { extensions.contains { $0.oid == .issuingDistributionPoint } }
+
+  /// The number of the list (RFC 5280 section 5.2.3), which grows with every list of an issuer; nil when there is none
+  /// that can be read.
+  package var number: SerialNumber? {
+    guard let found = extensions.first(where: { $0.oid == .crlNumber }),
+      let content = DERReader.only(DERTag.integer, in: found.value)?.content, let first = content.first, first < 0x80
+    else { return nil }
+    return SerialNumber(magnitude: content)
+  }
 
   /// Whether the list names this serial number, whatever the reason it gives.
-  package func names(_ serialNumber: SerialNumber) -> Bool {
-    guard let number = ASN1_INTEGER_new() else { return false }
-    defer { ASN1_INTEGER_free(number) }
-    let bytes = serialNumber.isZero ? [0] : serialNumber.magnitude
-    guard ASN1_STRING_set(number, bytes, Int32(bytes.count)) == 1 else { return false }
-    if serialNumber.isNegative { number.pointee.type = V_ASN1_NEG_INTEGER }
-    return X509_CRL_get0_by_serial(list, nil, number) != 0
-  }
+  package func names(_ serialNumber: SerialNumber) -> Bool { serialNumbers.contains(serialNumber.derContent[...]) }
 
   /// Whether this key signed this list: ECDSA with SHA-256, SHA-384 or SHA-512 over the bytes as received, the
   /// algorithm named alike inside and outside.
-  package func isSigned(by key: PublicKey) -> Bool { algorithmsAgree && signedPart.isSigned(by: key) }
+  package func isSigned(by key: PublicKey) -> Bool { algorithmsAgree && signature.isValid(for: key) }
 
   /// Whether `now` is within thisUpdate and nextUpdate, both included.
   package func isCurrent(at now: UnixTime) -> Bool {
     guard let nextUpdate else { return false }
     return thisUpdate <= now && now <= nextUpdate
   }
+}
+
+extension CertificateRevocationList {
+  /// A list taken apart: its entries, and the rest as a list without any.
+  private struct Parts {
+    /// What is signed, as received.
+    let signed: ByteView
+    /// The content of the list of entries; empty when there is none.
+    let entries: ByteView
+    /// The same list without its entries. The signature is not of this.
+    let frame: [UInt8]
+
+    init?(_ encoded: ByteView) {
+      guard var outer = DERReader.only(DERTag.sequence, in: encoded)?.reader, let signed = outer.next(DERTag.sequence)
+      else { return nil }
+      let rest = outer.rest
+      var reader = signed.reader
+      _ = reader.next(DERTag.integer)
+      guard reader.next(DERTag.sequence) != nil, reader.next(DERTag.sequence) != nil else { return nil }
+      guard reader.next(DERTag.utcTime) ?? reader.next(DERTag.generalizedTime) != nil else { return nil }
+      _ = reader.next(DERTag.utcTime) ?? reader.next(DERTag.generalizedTime)
+      let head = signed.content[signed.content.startIndex..<reader.rest.startIndex]
+      entries = reader.next(DERTag.sequence)?.content ?? []
+      self.signed = signed.encoded
+      frame = DER.sequence(DER.element(DERTag.sequence, Array(head) + reader.rest), Array(rest))
+    }
+  }
+
+  /// The entries of a list.
+  private struct Entries {
+    let serialNumbers: ByteStringSet
+    let hasCriticalExtension: Bool
+
+    /// Nil when one of them is not serial number, date, and perhaps extensions, in strict DER.
+    init?(_ encoded: ByteView) {
+      // An entry has two heads, a number of up to twenty octets and a date of thirteen.
+      var builder = ByteStringSet.Builder(expecting: encoded.count / 24, bytes: encoded.count / 2)
+      var isCritical = false
+      var reader = DERReader(encoded)
+      while !reader.isAtEnd {
+        guard var entry = reader.next(DERTag.sequence)?.reader, let number = entry.next(DERTag.integer)?.content,
+          isShortest(number), entry.next(DERTag.utcTime) ?? entry.next(DERTag.generalizedTime) != nil,
+          builder.insert(number)
+        else { return nil }
+        guard !entry.isAtEnd else { continue }
+        guard var extensions = entry.next(DERTag.sequence)?.reader, entry.isAtEnd, !extensions.isAtEnd else {
+          return nil
+        }
+        while !extensions.isAtEnd {
+          guard var found = extensions.next(DERTag.sequence)?.reader, found.next(DERTag.objectIdentifier) != nil else {
+            return nil
+          }
+          if let flag = found.next(DERTag.boolean) {
+            guard flag.content.count == 1 else { return nil }
+            if flag.content.first != 0 { isCritical = true }
+          }
+          guard found.next(DERTag.octetString) != nil, found.isAtEnd else { return nil }
+        }
+      }
+      serialNumbers = builder.build()
+      hasCriticalExtension = isCritical
+    }
+  }
+
+  /// What is kept to check the signature: of ECDSA the digest, so that the bytes of a long list can go.
+  private enum SignatureFacts: Sendable {
+    case ecdsa(digest: [UInt8], signature: [UInt8])
+    case other(SignedBytes)
+
+    struct SignedBytes: Sendable {
+      let algorithm: OID
+      let signed: [UInt8]
+      let signature: [UInt8]
+    }
+
+    init(_ frame: SignedPart, signed: ByteView) {
+      if let hash = ecdsaHashes[frame.algorithm] {
+        self = .ecdsa(digest: digest(hash, signed), signature: Array(frame.signature))
+      } else {
+        self = .other(
+          SignedBytes(algorithm: frame.algorithm, signed: Array(signed), signature: Array(frame.signature)))
+      }
+    }
+
+    func isValid(for key: PublicKey) -> Bool {
+      switch self {
+      case .ecdsa(let digest, let signature): return key.isValid(derSignature: signature[...], ofDigest: digest)
+      case .other(let bytes):
+        let isPaired =
+          bytes.algorithm == .ed25519 && key.curve == .ed25519 || bytes.algorithm == .ed448 && key.curve == .ed448
+        return isPaired && key.isValid(signature: bytes.signature[...], for: bytes.signed[...], hash: nil)
+      }
+    }
+  }
+}
+
+/// Whether the content of an INTEGER has no octet too many.
+private func isShortest(_ content: ByteView) -> Bool {
+  guard let first = content.first else { return false }
+  guard content.count > 1 else { return true }
+  let second = content[content.startIndex + 1]
+  return !(first == 0 && second < 0x80 || first == 0xFF && second >= 0x80)
 }
 
 private func parse(_ encoded: [UInt8]) -> OpaquePointer? {

@@ -195,7 +195,7 @@ struct SignedPart: Sendable {
   }
 }
 
-private let ecdsaHashes: [OID: HashAlgorithm] = [
+let ecdsaHashes: [OID: HashAlgorithm] = [
   .ecdsaWithSHA256: .sha256, .ecdsaWithSHA384: .sha384, .ecdsaWithSHA512: .sha512,
 ]
 

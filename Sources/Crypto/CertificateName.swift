@@ -72,6 +72,8 @@ extension OID {
   package static let issuerAltName = OID(2, 5, 29, 18)
   package static let basicConstraints = OID(2, 5, 29, 19)
   package static let crlNumber = OID(2, 5, 29, 20)
+  package static let deltaCRLIndicator = OID(2, 5, 29, 27)
+  package static let issuingDistributionPoint = OID(2, 5, 29, 28)
   package static let nameConstraints = OID(2, 5, 29, 30)
   package static let crlDistributionPoints = OID(2, 5, 29, 31)
   package static let policyMappings = OID(2, 5, 29, 33)
@@ -92,6 +94,10 @@ extension OID {
   package static let documentSigner = OID(1, 0, 18013, 5, 1, 2)
   /// Extended key usage of an mdoc reader's authentication key.
   package static let readerAuthentication = OID(1, 0, 18013, 5, 1, 6)
+  /// Extended key usage of the signer of a VICAL.
+  package static let vicalSigner = OID(1, 0, 18013, 5, 1, 8)
+  /// Extended key usage of the signer of a token status list (id-kp-oauthStatusSigning).
+  package static let statusSigner = OID(1, 3, 6, 1, 5, 5, 7, 3, 30)
 }
 
 /// A subject or issuer name (RFC 5280 section 4.1.2.4): its exact bytes, and what they say.

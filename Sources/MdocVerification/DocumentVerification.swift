@@ -4,6 +4,7 @@ import COSE
 import CivilTime
 import Crypto
 import Mdoc
+import StatusLists
 import Trust
 
 /// The checks of one document, parts B to E. Used once: `run`, then done.
@@ -15,14 +16,20 @@ struct DocumentVerification {
   let policy: VerificationPolicy
   let trust: SignerTrust
   let revocation: RevocationLists
+  let statuses: StatusSource
   /// The age limits asked for in each name space, in the order of the request.
   let requestedLimits: [(nameSpace: String, limit: AgeOver)]
 
   private(set) var findings: [Finding] = []
+  /// What part D came to; nil when there is no signer certificate.
+  private var chain: ChainVerdict?
+  private var status: StatusAnswer?
+  private var signer: Certificate?
+  private var statusAddress: String?
 
   init(
     document: ReturnedDocument, place: Int, requests: [ItemsRequest], circumstances: Verifier.Circumstances,
-    policy: VerificationPolicy, trust: SignerTrust, revocation: RevocationLists
+    policy: VerificationPolicy, trust: SignerTrust, revocation: RevocationLists, statuses: StatusSource
   ) {
     self.document = document
     self.place = place
@@ -31,6 +38,7 @@ struct DocumentVerification {
     self.policy = policy
     self.trust = trust
     self.revocation = revocation
+    self.statuses = statuses
     var limits: [(nameSpace: String, limit: AgeOver)] = []
     for nameSpace in requests.flatMap(\.nameSpaces) {
       for element in nameSpace.elements {
@@ -50,7 +58,15 @@ struct DocumentVerification {
 
   mutating func run() -> DocumentVerdict {
     let verified = checkAll()
-    return DocumentVerdict(docType: document.docType, findings: findings, verified: hasFailed ? nil : verified)
+    return DocumentVerdict(
+      docType: document.docType, findings: findings, verified: hasFailed ? nil : verified,
+      signerRevocation: chain?.revocation, status: status, lists: lists)
+  }
+
+  /// Only the word of an issuer that somebody vouches for is passed on.
+  private var lists: ListAddresses? {
+    guard let signer, let chain, chain.isTrusted, !hasFailed else { return nil }
+    return ListAddresses(signer: signer, status: statusAddress)
   }
 
   private mutating func checkAll() -> VerifiedDocument? {
@@ -86,6 +102,7 @@ struct DocumentVerification {
       return nil
     }
     checkChain(of: signer)
+    self.signer = signer.certificate
     if isAlgorithmUsable, let key = try? signer.certificate.publicKey.get(), let payload = auth.structure.payload {
       if !auth.isValid(for: payload, key: key, strictPairing: policy.strictAlgorithmPairing) {
         fail(.issuerSignatureInvalid)
@@ -98,11 +115,12 @@ struct DocumentVerification {
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
       docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
-      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation)
+      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation(for: document.docType))
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
     for finding in verdict.findings { add(finding.isHard ? .failure : .warning, .chain(finding.reason)) }
+    chain = verdict
   }
 
   // MARK: B6 to B10: what was signed
@@ -171,7 +189,7 @@ struct DocumentVerification {
       fail(.validityInfoInconsistent)
     }
     if let signer { checkIssuingCountry(signer, issuerSigned) }
-    checkStatus(object)
+    checkStatus(object, signer: signer)
   }
 
   /// B14, for an mDL only.
@@ -192,13 +210,38 @@ struct DocumentVerification {
     }
   }
 
-  /// B15: lists are not fetched by the reading process; without a cache every answer is unavailable.
-  private mutating func checkStatus(_ object: MobileSecurityObject) {
-    guard object.status != nil else { return }
-    switch policy.documentStatus {
-    case .ignore: break
-    case .prefer: add(.warning, .statusUnavailable(detail: "statusFetchFailed"))
-    case .require: fail(.statusUnavailable(detail: "statusFetchFailed"))
+  /// B15, by the lists that the reader has.
+  private mutating func checkStatus(_ object: MobileSecurityObject, signer: Certificate?) {
+    guard let member = object.status else { return }
+    let reference = StatusReference(member)
+    statusAddress = reference?.uri
+    let answer = reference.map { ask($0, signer: signer) } ?? .unavailable(.tokenMalformed)
+    // Known also where nothing is asked for it: events say it either way.
+    status = answer
+    let demand = policy.documentStatus(for: document.docType)
+    guard demand != .ignore else { return }
+    switch answer {
+    case .valid: break
+    case .revoked: fail(.revoked)
+    case .suspended: fail(.suspended)
+    case .unknownValue: fail(.statusUnknownValue)
+    case .indexOutOfRange: fail(.statusIndexOutOfRange)
+    case .unavailable(let fault):
+      add(demand == .require ? .failure : .warning, .statusUnavailable(detail: fault.rawValue))
+    }
+  }
+
+  private func ask(_ reference: StatusReference, signer: Certificate?) -> StatusAnswer {
+    let now = circumstances.now
+    var trustPoint = StatusTrustPoint.none
+    if let anchor = chain?.anchor {
+      trustPoint = .issuer(anchor.certificate)
+    } else if let signer, chain?.isTrustedSigner == true {
+      trustPoint = .signer(signer)
+    }
+    return statuses.answer(to: reference, from: trustPoint, at: now, skewSeconds: policy.clockSkewSeconds) {
+      [chain, revocation] certificate in
+      chain?.anchor.map { revocation.answer(for: certificate, under: $0, at: now) } == .revoked
     }
   }
 

@@ -1,4 +1,7 @@
+import Crypto
 import Mdoc
+import StatusLists
+import Trust
 
 /// One result of a check that has something to report.
 package struct Finding: Hashable, Sendable {
@@ -54,14 +57,42 @@ package struct DocumentVerdict: Sendable {
   package let findings: [Finding]
   /// The document's content, only when it is verified; nil otherwise.
   package let verified: VerifiedDocument?
+  /// What revocation lists say about the signer, whether or not the policy asks; nil when there is nobody to ask about:
+  /// no root, or a signer that is trusted itself.
+  package let signerRevocation: RevocationAnswer?
+  /// What status lists say about the document, whether or not the policy asks; nil when it names none.
+  package let status: StatusAnswer?
+  /// Where lists about this document and its signer are to be had: known only from a document that is verified.
+  package let lists: ListAddresses?
 
-  init(docType: String, findings: [Finding], verified: VerifiedDocument?) {
+  init(
+    docType: String, findings: [Finding], verified: VerifiedDocument?, signerRevocation: RevocationAnswer? = nil,
+    status: StatusAnswer? = nil, lists: ListAddresses? = nil
+  ) {
     self.docType = docType
     self.findings = findings
     self.verified = verified
+    self.signerRevocation = signerRevocation
+    self.status = status
+    self.lists = lists
   }
 
   package var isVerified: Bool { verified != nil }
+}
+
+/// Addresses of lists that a verified document and its signer name; they say nothing about the holder.
+package struct ListAddresses: Sendable {
+  private let signer: Certificate
+  /// Of the status list or identifier list; nil when the document names none.
+  package let status: String?
+
+  init(signer: Certificate, status: String?) {
+    self.signer = signer
+    self.status = status
+  }
+
+  /// Of the revocation lists of the signer, in the order to be tried.
+  package var revocation: [String] { signer.crlDistributionPoints.value?.uris ?? [] }
 }
 
 /// What a verified document proved: only the verifier makes one, and only after every hard check passed.

@@ -26,12 +26,21 @@ package struct VerificationPolicy: Equatable, Sendable {
   package var nameComparison = NameComparison.normalized
   /// Whether the soft details of the signer profile are failures (D5).
   package var strictCertificateProfile = false
-  /// D8. Lists are not fetched yet: every answer is unknown unless this is `ignore`.
+  /// What it costs when no revocation list can tell about a signer (D8).
   package var signerRevocation = RevocationDemand.prefer
-  /// B15. Lists are not fetched yet: every answer is unavailable unless this is `ignore`.
+  /// What it costs when no status list can tell about a document that names one (B15).
   package var documentStatus = RevocationDemand.prefer
+  /// The same for single doc types, where a site demands more or less of some.
+  package var signerRevocationByDocType: [String: RevocationDemand] = [:]
+  package var documentStatusByDocType: [String: RevocationDemand] = [:]
   /// Extended key usage asked of a signer, by doc type; other doc types ask for none (D5).
   package var signerKeyUsages = [MDLElements.docType: OID.documentSigner]
 
   package init() {}
+
+  func signerRevocation(for docType: String) -> RevocationDemand {
+    signerRevocationByDocType[docType] ?? signerRevocation
+  }
+
+  func documentStatus(for docType: String) -> RevocationDemand { documentStatusByDocType[docType] ?? documentStatus }
 }

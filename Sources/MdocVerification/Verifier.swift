@@ -3,6 +3,7 @@ import CBOR
 import CivilTime
 import Crypto
 import Mdoc
+import StatusLists
 import Trust
 
 /// Verifies responses: every check of parts A to E that needs no network, in one pass, collecting all findings.
@@ -13,16 +14,20 @@ package final class Verifier {
   package let policy: VerificationPolicy
   let trust: SignerTrust
   let revocation: RevocationLists
+  let statuses: StatusSource
 
   /// - Parameters:
   ///   - anchors: issuer roots, with the doc types each is trusted for.
   ///   - trustedSigners: certificates trusted as signers themselves, which need no root.
+  ///   - revocation: the revocation lists of signers, as they were when the verifier was made.
+  ///   - statuses: the status lists of documents, as they were when the verifier was made.
   package init(
     anchors: [TrustAnchor], trustedSigners: [Certificate] = [], policy: VerificationPolicy,
-    revocation: RevocationLists = RevocationLists([])
+    revocation: RevocationLists = RevocationLists([]), statuses: StatusSource = StatusSource()
   ) {
     self.policy = policy
     self.revocation = revocation
+    self.statuses = statuses
     trust = SignerTrust(
       anchors: TrustAnchors(anchors), trustedSigners: trustedSigners, nameComparison: policy.nameComparison)
   }
@@ -84,7 +89,7 @@ package final class Verifier {
     }
     var check = DocumentVerification(
       document: document, place: place, requests: requests, circumstances: circumstances, policy: policy, trust: trust,
-      revocation: revocation)
+      revocation: revocation, statuses: statuses)
     return check.run()
   }
 }

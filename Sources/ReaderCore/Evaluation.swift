@@ -23,6 +23,10 @@ package struct Assessment: Sendable {
   /// Of the document that decided; of the first returned one when none did.
   package let docType: String?
   package let issuingCountry: String?
+  /// What revocation lists say about the signer of that document (good, revoked, unknown); nil when nobody was asked.
+  package var signerRevocation: String?
+  /// What status lists say about that document; nil when it names none.
+  package var documentStatus: String?
   /// How long the verification took.
   package let verifying: Duration
   /// How long the site's policy took.

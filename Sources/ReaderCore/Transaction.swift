@@ -179,6 +179,8 @@ final class Transaction {
     report.remarks = assessment.remarks
     report.docType = assessment.docType
     report.issuingCountry = assessment.issuingCountry
+    report.signerRevocation = assessment.signerRevocation
+    report.documentStatus = assessment.documentStatus
     report.record(.verify, assessment.verifying)
     report.record(.decide, assessment.deciding)
     return report

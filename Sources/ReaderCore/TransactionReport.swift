@@ -40,6 +40,11 @@ package struct TransactionReport: Equatable, Sendable {
   package var docType: String?
   /// countryName of the signer certificate; nil unless the document is verified.
   package var issuingCountry: String?
+  /// What revocation lists say about the signer of that document, whether or not the site asks for it: good, revoked or
+  /// unknown; nil when there was nobody to ask about.
+  package var signerRevocation: String?
+  /// What status lists say about that document, whether or not the site asks for it; nil when it names none.
+  package var documentStatus: String?
   /// Nil when no link started.
   package var link: LinkFacts?
   /// Size of the DeviceResponse in bytes.

@@ -124,10 +124,10 @@ extension Certificate {
 }
 
 private let profileAlgorithms: Set<OID> = [.ecdsaWithSHA256, .ecdsaWithSHA384, .ecdsaWithSHA512]
-private let forbiddenExtensions: Set<OID> = [
+let forbiddenExtensions: Set<OID> = [
   .policyMappings, .nameConstraints, .policyConstraints, .inhibitAnyPolicy, .freshestCRL,
 ]
-private let knownExtensions: Set<OID> = [
+let knownExtensions: Set<OID> = [
   .keyUsage, .extendedKeyUsage, .basicConstraints, .authorityKeyIdentifier, .subjectKeyIdentifier, .issuerAltName,
   .subjectAltName, .crlDistributionPoints,
 ]

@@ -39,6 +39,8 @@ package struct ChainVerdict: Sendable {
   package let anchor: TrustAnchor?
   /// Whether the signer itself is configured as trusted.
   package let isTrustedSigner: Bool
+  /// What revocation lists say about the signer, asked for or not; nil without a root.
+  package var revocation: RevocationAnswer?
 
   /// Whether nothing hard was found.
   package var isTrusted: Bool { !findings.contains { $0.isHard } }
@@ -143,7 +145,7 @@ package struct SignerAssessment: Sendable {
     }
   }
 
-  /// Checks D1 to D9 at an instant. `revocation` is asked for a signer under its root, unless that is ignored.
+  /// Checks D1 to D9 at an instant. `revocation` is asked for a signer under its root, also where the answer is ignored.
   package func verdict(
     for requirements: ChainRequirements, at now: UnixTime,
     revocation: (Certificate, TrustAnchor) -> RevocationAnswer = { _, _ in .unknown }
@@ -180,15 +182,14 @@ package struct SignerAssessment: Sendable {
     for fault in anchor.profileFaults { note(.anchorProfile(fault), isHard: false) }
     note(.countryMismatchChain, when: !issuer.sharesCountry)
     note(.stateMismatchChain, when: !issuer.sharesState)
-    if requirements.revocation != .ignore {
-      switch revocation(certificate, anchor) {
-      case .good: break
-      case .revoked: note(.signerRevoked)
-      case .unknown: note(.revocationUnknown, isHard: requirements.revocation == .require)
-      }
+    let answer = revocation(certificate, anchor)
+    switch (answer, requirements.revocation) {
+    case (.good, _), (_, .ignore): break
+    case (.revoked, _): note(.signerRevoked)
+    case (.unknown, let demand): note(.revocationUnknown, isHard: demand == .require)
     }
     note(.selfSignedSigner, when: isAnchor)
-    return ChainVerdict(findings: findings, anchor: anchor, isTrustedSigner: false)
+    return ChainVerdict(findings: findings, anchor: anchor, isTrustedSigner: false, revocation: answer)
   }
 }
 

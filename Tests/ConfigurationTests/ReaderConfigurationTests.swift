@@ -125,7 +125,7 @@ func brief(_ text: String) -> [String] {
       (
         "[verification]\nsigner_revocation = \"always\"",
         [
-          "6 verification.signer_revocation: \"always\" is not one of \"ignore\", \"prefer\", \"require\""
+          "6 verification.signer_revocation: \"always\" is not one of \"require\", \"prefer\", \"off\", \"ignore\""
         ]
       ),
       (
@@ -273,6 +273,8 @@ func brief(_ text: String) -> [String] {
   func switches() throws {
     let text =
       minimal + """
+        signer_revocation = "off"
+        document_status = "require"
         [verification]
         clock_skew_seconds = 0
         strict_algorithm_pairing = false
@@ -294,5 +296,34 @@ func brief(_ text: String) -> [String] {
     let standard = VerificationPolicy()
     let changed = zip(Mirror(reflecting: policy).children, Mirror(reflecting: standard).children)
     for (new, old) in changed { #expect("\(new.value)" != "\(old.value)", "\(new.label ?? "")") }
+  }
+
+  @Test("a document may demand more or less of revocation lists than the rest")
+  func documentDemands() throws {
+    let text = """
+      board = "simulated"
+      [[request.document]]
+      doc_type = "org.iso.18013.5.1.mDL"
+      signer_revocation = "require"
+      document_status = "off"
+      name_spaces = { "org.iso.18013.5.1" = ["family_name"] }
+      [[request.document]]
+      doc_type = "eu.europa.ec.eudi.pid.1"
+      name_spaces = { "eu.europa.ec.eudi.pid.1" = ["family_name"] }
+      [verification]
+      signer_revocation = "off"
+      document_status = "ignore"
+      """
+    let verification = try ReaderConfiguration(text: text).verification
+    #expect(verification.signerRevocation == .ignore && verification.documentStatus == .ignore)
+    #expect(verification.signerRevocationByDocType == ["org.iso.18013.5.1.mDL": .require])
+    #expect(verification.documentStatusByDocType == ["org.iso.18013.5.1.mDL": .ignore])
+    let error = thrown(ConfigurationErrors.self) {
+      _ = try ReaderConfiguration(text: text.replacing("\"require\"", with: "\"always\""))
+    }
+    #expect(
+      error?.errors.map { $0.description(in: "r") } == [
+        "r:4: request.document[1].signer_revocation: \"always\" is not one of \"require\", \"prefer\", \"off\", \"ignore\""
+      ])
   }
 }

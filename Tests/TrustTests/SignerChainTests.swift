@@ -302,19 +302,76 @@ struct RevocationTests {
     #expect(try lists.answer() == .revoked)
   }
 
-  @Test("a list that is not the root's own is as if not there", arguments: [0, 1, 2, 3])
-  func notOwn(fault: Int) throws {
+  @Test(
+    "a list that is not the root's own is as if not there",
+    arguments: [RevocationListFault.signature, .issuer, .keyUsage, .criticalExtension, .delta])
+  func notOwn(fault: RevocationListFault) throws {
     var lists = try Lists()
     lists.revoke()
     switch fault {
-    case 0: lists.key = lists.pki.signerKey
-    case 1: lists.draft.issuer = lists.pki.signer.subject
-    case 2: lists.pki.root[.keyUsage] = .keyUsage(.keyCertSign)
-    default:
+    case .signature: lists.key = lists.pki.signerKey
+    case .issuer: lists.draft.issuer = lists.pki.signer.subject
+    case .keyUsage: lists.pki.root[.keyUsage] = .keyUsage(.keyCertSign)
+    case .criticalExtension:
       // An issuing distribution point, which would make the list a partial one.
-      lists.draft.extensions.append(ExtensionDraft(try #require(OID("2.5.29.28")), isCritical: true, value: [0x30, 0]))
+      lists.draft.extensions.append(ExtensionDraft(.issuingDistributionPoint, isCritical: true, value: [0x30, 0]))
+    default: lists.draft.extensions.append(ExtensionDraft(.deltaCRLIndicator, value: [2, 1, 1]))
     }
+    #expect(fault.isFatal)
     #expect(try lists.answer() == .unknown)
+    let list = try CertificateRevocationList(try lists.draft.encoded(signedBy: lists.key))
+    #expect(list.fault(under: try lists.pki.rootCertificate()) == fault)
+  }
+
+  @Test("a list without a number, or of a part of the certificates, revokes and does not clear")
+  func notInProfile() throws {
+    for fault in [RevocationListFault.numberMissing, .scope] {
+      var lists = try Lists()
+      if fault == .scope {
+        lists.draft.extensions.append(ExtensionDraft(.issuingDistributionPoint, value: [0x30, 0]))
+      } else {
+        lists.draft.extensions.removeAll { $0.oid == .crlNumber }
+      }
+      #expect(try lists.answer() == .unknown)
+      let list = try CertificateRevocationList(try lists.draft.encoded(signedBy: lists.key))
+      #expect(list.fault(under: try lists.pki.rootCertificate()) == fault)
+      lists.revoke()
+      #expect(try lists.answer() == .revoked)
+    }
+  }
+
+  @Test("a list of a later date with a lower number does not take the place of another")
+  func succession() throws {
+    let lists = try Lists()
+    func list(_ number: Int, after seconds: Int64) throws -> CertificateRevocationList {
+      let draft = RevocationListDraft(
+        issuer: lists.pki.root.subject, issuerKey: lists.pki.rootKey.publicKey,
+        thisUpdate: TestPKI.now.adding(seconds: seconds), nextUpdate: nil, number: number)
+      return try CertificateRevocationList(try draft.encoded(signedBy: lists.key))
+    }
+    let first = try list(300, after: 0)
+    #expect(try list(300, after: 0).isNoOlder(than: first))
+    #expect(try list(301, after: 0).isNoOlder(than: first))
+    #expect(try list(70_000, after: 1).isNoOlder(than: first))
+    #expect(try !list(299, after: 1).isNoOlder(than: first))
+    #expect(try !list(2, after: 1).isNoOlder(than: first))
+    #expect(try !list(301, after: -1).isNoOlder(than: first))
+  }
+
+  @Test("only the lists of the root's name are asked, among many")
+  func manyIssuers() throws {
+    var lists = try Lists()
+    lists.revoke()
+    var others: [CertificateRevocationList] = []
+    for number in 0..<50 {
+      let other = RevocationListDraft(
+        issuer: [NameAttribute(.commonName, "Root \(number)")], issuerKey: lists.pki.rootKey.publicKey,
+        thisUpdate: TestPKI.now, nextUpdate: TestPKI.now.adding(seconds: 60))
+      others.append(try CertificateRevocationList(try other.encoded(signedBy: lists.key)))
+    }
+    #expect(try lists.answer(others) == .revoked)
+    lists.draft.revoked = []
+    #expect(try lists.answer(others) == .good)
   }
 
   @Test("a root without key usage may sign lists, and of two lists the current one answers")
