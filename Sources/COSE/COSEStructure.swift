@@ -79,7 +79,7 @@ package struct COSEStructure: Sendable {
   /// The certificates of label 33 in the unprotected header or, where it has none, in the protected one. RFC 9360 allows
   /// both places; mdoc structures have the first.
   package var x5chainOfEitherHeader: [ByteView] {
-    (unprotected[label: 33] ?? protectedMap?[label: 33]).map(COSEStructure.certificates) ?? []
+    (unprotected[label: 33] ?? protected(label: 33)).map(COSEStructure.certificates) ?? []
   }
 
   private static func certificates(_ chain: CBORItem) -> [ByteView] {
