@@ -74,7 +74,7 @@ make_root() {
     die "this kernel does not run $root_architecture programs" \
       "apt-get install qemu-user-static binfmt-support; in a container, mount binfmt_misc on /proc/sys/fs/binfmt_misc first"
   if [ "$root_architecture" != "$(dpkg --print-architecture)" ]; then
-    binds="$cache/trixie-$(dpkg --print-architecture):/native $PWD/Scripts/packaging/native-dpkg-deb:/usr/bin/dpkg-deb"
+    binds="$cache/trixie-$(dpkg --print-architecture):/native $PWD/Scripts/packaging/native:/usr/bin/dpkg-deb"
   fi
   # shellcheck disable=SC2016
   in_root "$root" sh -c 'for package in "$@"; do
