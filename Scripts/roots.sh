@@ -74,14 +74,12 @@ make_root() {
     die "this kernel does not run $root_architecture programs" \
       "apt-get install qemu-user-static binfmt-support; in a container, mount binfmt_misc on /proc/sys/fs/binfmt_misc first"
   if [ "$root_architecture" != "$(dpkg --print-architecture)" ]; then
-    binds="$cache/trixie-$(dpkg --print-architecture):/native $PWD/Scripts/packaging/native-dpkg-deb:/usr/bin/dpkg-deb"
+    binds="$cache/trixie-$(dpkg --print-architecture):/native $PWD/Scripts/packaging/native:/usr/bin/dpkg-deb"
   fi
   # shellcheck disable=SC2016
-  in_root "$root" sh -c 'for package in "$@"; do
-      state=$(dpkg-query -W -f="\${db:Status-Status}" "$package" 2>/dev/null) || state=
-      [ "$state" = installed ] || missing=1
-    done
-    [ -z "${missing:-}" ] || { apt-get update && dpkg --configure -a && apt-get install --yes --no-install-recommends "$@"; }' \
+  in_root "$root" sh -c 'states=$(dpkg-query -W -f="\${db:Status-Status}\n" "$@" 2>/dev/null) &&
+      [ "$(echo "$states" | sort -u)" = installed ] ||
+      { apt-get update && dpkg --configure -a && apt-get install --yes --no-install-recommends "$@"; }' \
     - "$@" >"$cache/apt-$root_architecture.log" 2>&1 </dev/null ||
     die "apt-get failed in $root; the end of $cache/apt-$root_architecture.log: $(tail -n 1 "$cache/apt-$root_architecture.log")" \
       "see that Debian's mirror can be reached, then try again"

@@ -143,9 +143,13 @@ step_pack() {
         die "$program for $architecture is not built" "Scripts/package build"
     done
     rm -f "$root/build/packing"/*.deb
+    binds=
+    [ "$architecture" = amd64 ] ||
+      binds="$amd64:/native $PWD/Scripts/packaging/native:/usr/bin/dpkg-deb $PWD/Scripts/packaging/native:/usr/bin/perl"
     in_root "$root" env MDOC_BINARIES=/build/packing/bin SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
       sh -c 'cd /build/packing/mdoc-reader && umask 022 && debian/rules binary' </dev/null >"$output/pack-$architecture.log" 2>&1 ||
       die "debhelper failed for $architecture: $(tail -n 1 "$output/pack-$architecture.log")" "see $output/pack-$architecture.log"
+    binds=
     cp "$root/build/packing"/*.deb "$output/"
   done
   count=$(find "$output" -name '*.deb' | wc -l)
