@@ -101,8 +101,12 @@ package final class RecordSocket {
         isWaitingToWrite = true
         updateInterest()
         return false
-      // EPIPE and ECONNRESET, which reading will find as well, or a record too large for any buffer.
-      default: return true
+      // A record too large for any buffer, or no memory for it.
+      case EMSGSIZE, ENOBUFS, ENOMEM: return true
+      default:
+        // A socket tells its failure once, to whoever asks first: reading would not find it any more.
+        if failure == nil { failure = .last("send", "link") }
+        return true
       }
     }
   }
@@ -121,17 +125,18 @@ package final class RecordSocket {
     try? loop.change(watch, to: isWaitingToWrite ? [.read, .write] : .read)
   }
 
-  private func ready(_ readiness: EventLoop.Readiness) {
+  func ready(_ readiness: EventLoop.Readiness) {
     if readiness.contains(.writable), isWaitingToWrite {
       isWaitingToWrite = false
       updateInterest()
       handler?(.writable)
     }
     // A hang-up is found by reading to the end: records may be waiting before it.
-    if !readiness.subtracting(.writable).isEmpty { readRecords() }
+    if !readiness.subtracting(.writable).isEmpty { readRecords(isLast: readiness.contains(.hungUp)) }
   }
 
-  private func readRecords() {
+  /// - Parameter isLast: nothing more will come after what is there.
+  private func readRecords(isLast: Bool) {
     var count = 0
     // A socket that has failed says so once, and may never be reported as ready again: it is read to its end at once.
     while count < RecordSocket.recordsPerTurn || failure != nil {
@@ -149,7 +154,8 @@ package final class RecordSocket {
         switch errno {
         case EINTR: continue
         case EAGAIN:
-          if failure != nil { end(closeReason) }
+          // An L2CAP socket that has told its failure already is hung up, and there is nothing to read in it.
+          if failure != nil || isLast { end(closeReason) }
           return
         default:
           // It comes before the records that were received earlier: those are still to be read.
@@ -164,7 +170,7 @@ package final class RecordSocket {
 
   /// A reset is a peer that closed without having read all of ours.
   private var closeReason: CloseReason {
-    guard let failure, failure.code != ECONNRESET else { return .byPeer }
+    guard let failure, failure.code != ECONNRESET, failure.code != EPIPE else { return .byPeer }
     return .failed(failure)
   }
 
