@@ -79,6 +79,10 @@ class Radio(Controller):
             connection_interval=0, peripheral_latency=0, supervision_timeout=0, central_clock_accuracy=0))
         return super().on_hci_le_create_connection_cancel_command(command)
 
+    def break_down(self):
+        """Reports a fault of its own, as a controller does whose firmware has crashed; the host resets it."""
+        self.host.on_packet(bytes([hci.HCI_EVENT_PACKET, hci.HCI_HARDWARE_ERROR_EVENT, 1, 0x42]))
+
     def silence(self):
         """Neither advertises nor scans any more."""
         self.le_scan_enable = False
@@ -117,11 +121,34 @@ class DualModeRadio(Radio):
         return super().on_hci_command(command)
 
 
-async def serve_board(air, path, dual_mode):
-    """The board's controller, on a socket that the emulated machine connects to."""
+class TurnTakingRadio(DualModeRadio):
+    """The same, and it advertises or scans, never both: it says so, and refuses the second."""
+
+    # Every state alone, no combination of two
+    le_states = bytes([0xFF, 0, 0, 0, 0, 0, 0, 0])
+
+    def refuse(self, what):
+        report("refused-both", by=self.name, command=what)
+        return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.COMMAND_DISALLOWED_ERROR)
+
+    def on_hci_le_set_scan_enable_command(self, command):
+        if command.le_scan_enable and self.le_legacy_advertiser.enabled:
+            return self.refuse("scan")
+        report("turn", by=self.name, scans=bool(command.le_scan_enable))
+        return super().on_hci_le_set_scan_enable_command(command)
+
+    def on_hci_le_set_advertising_enable_command(self, command):
+        if command.advertising_enable and self.le_scan_enable:
+            return self.refuse("advertise")
+        report("turn", by=self.name, advertises=bool(command.advertising_enable))
+        return super().on_hci_le_set_advertising_enable_command(command)
+
+
+async def serve_board(air, path, kind):
+    """The board's controller, a `kind` of Radio, on a socket that the emulated machine connects to."""
     transport = await open_transport("unix-server:" + path)
-    kind = DualModeRadio if dual_mode else Radio
-    kind("board", host_source=transport.source, host_sink=transport.sink, link=air, public_address="DC:A6:32:00:00:01")
+    return kind("board", host_source=transport.source, host_sink=transport.sink, link=air,
+                public_address="DC:A6:32:00:00:01")
 
 
 def services(data):

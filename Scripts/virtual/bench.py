@@ -26,6 +26,10 @@ class Surprise(Exception):
     """Something else happened than the scenario declares."""
 
 
+class KernelCrash(Surprise):
+    """The board's kernel is at fault: what the reader did after that means nothing."""
+
+
 class Lines:
     """JSON lines of a process, as they come. Everything that is no JSON is kept as text."""
 
@@ -52,14 +56,20 @@ class Lines:
         self.copy.close()
         self.queue.put(None)
 
-    def next(self, wanted, seconds):
-        """The next event for which `wanted` holds; those before it are passed over. `wanted` may be a name."""
+    def next(self, wanted, seconds, watch=lambda: None):
+        """The next event for which `wanted` holds; those before it are passed over. `wanted` may be a name.
+
+        `watch` is called every second meanwhile, and raises what makes waiting vain.
+        """
         holds = (lambda e: e["event"] == wanted) if isinstance(wanted, str) else wanted
         end = time.monotonic() + seconds
         while True:
             try:
-                event = self.queue.get(timeout=max(0.001, end - time.monotonic()))
+                event = self.queue.get(timeout=min(1, max(0.001, end - time.monotonic())))
             except queue.Empty:
+                watch()
+                if time.monotonic() < end:
+                    continue
                 name = wanted if isinstance(wanted, str) else "event"
                 raise Surprise(f"no {name} within {seconds} s") from None
             if event is None:
@@ -114,7 +124,7 @@ class Phone:
     """phone.py or the reference wallet.py, with the same wishes for both."""
 
     def __init__(self, bench, kind, mode="peripheral", mtu=None, portrait=None, l2cap=False, vanish=None, stall=None,
-                 second_phone=False, sessions=1, age=34, dual_mode=True, slow=None):
+                 second_phone=False, sessions=1, age=34, dual_mode=True, slow=None, psm_in_engagement=False, take_turns=False):
         self.kind = kind
         python, folder = sys.executable, bench.folder
         common = ["--controller", f"{folder}/hci", "--control", f"{folder}/phone", "--mode", mode]
@@ -127,6 +137,7 @@ class Phone:
             command = [python, bench.options.shared_wallet, *common, *document, "--trust-out", f"{folder}/out"]
             command += ["--mtu", str(mtu)] if mtu else []
             command += ["--l2cap"] if l2cap else []
+            command += ["--psm-in-engagement"] if psm_in_engagement else []
             command += ["--value-delay", str(slow)] if slow else []
             anchor = f"{folder}/out/iaca.pem"
         else:
@@ -135,7 +146,8 @@ class Phone:
                                     stdin=subprocess.DEVNULL, capture_output=True, text=True)
             if issued.returncode != 0:
                 raise Surprise(f"mdoc-wallet issue: {issued.stderr.strip()}")
-            command = [python, f"{HERE}/phone.py", *common, "--wallet", wallet, "--", "--wallet", f"{folder}/wallet"]
+            command = [python, f"{HERE}/phone.py", *common, "--wallet", wallet,
+                       *(["--take-turns"] if take_turns else []), "--", "--wallet", f"{folder}/wallet"]
             command += ["--mtu", str(mtu)] if mtu else []
         self.log = open(f"{folder}/phone.log", "w")
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
@@ -171,7 +183,8 @@ def end_process(process):
             process.wait()
 
 
-# What the configuration says in every scenario; short times where waiting proves nothing
+# What the configuration says in every scenario: a short display, and limits that an emulated machine keeps even when
+# others are at work on the host. Scenarios that wait for a limit have their own.
 CONFIGURATION = """board = "virtual"
 [[request.document]]
 doc_type = "org.iso.18013.5.1.mDL"
@@ -226,9 +239,21 @@ class Bench:
         except OSError:
             return ""
 
+    def look_at_kernel(self):
+        """Raises when the board's kernel has reported a fault of its own."""
+        try:
+            with open(f"{self.folder}/console", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            return
+        fault = re.search(r"kernel BUG at .*|BUG: .*|Oops: .*|general protection fault.*|Kernel panic.*", text)
+        if fault:
+            where = re.search(r"Call Trace:.*?\] +(?:<TASK>.*?\] +)?([a-z]\w+\+0x\S+)", text[fault.start():], re.DOTALL)
+            raise KernelCrash(f"the board's kernel crashed: {fault[0].strip()}" + (f" in {where[1]}" if where else ""))
+
     # --- Before the boot -----------------------------------------------------------------------------------------
 
-    def configure(self, display=0.5, connect=10, idle=6, response=10, more=""):
+    def configure(self, display=0.5, connect=30, idle=20, response=30, more=""):
         with open(f"{self.folder}/share/reader.toml", "w") as file:
             file.write(CONFIGURATION.format(display=display, connect=connect, idle=idle, response=response) + more)
 
@@ -240,9 +265,9 @@ class Bench:
         with open(f"{self.folder}/share/board/virtual/board.toml", "w") as file:
             file.write(change(text))
 
-    def ring(self, **wishes):
-        """A phone comes into radio range."""
-        self.phone = Phone(self, self.options.phone, **wishes)
+    def ring(self, own=False, **wishes):
+        """A phone comes into radio range; `own` is the project's own phone whatever the options say."""
+        self.phone = Phone(self, "own" if own else self.options.phone, **wishes)
         return self.phone
 
     def boot(self, before="", command=None, camera="--camera", lens=True, lines=None):
@@ -281,7 +306,9 @@ class Bench:
     def event(self, name, seconds=30):
         """The reader's next event of that name."""
         try:
-            return self.events.next(name, seconds)
+            return self.events.next(name, seconds, watch=self.look_at_kernel)
+        except KernelCrash:
+            raise
         except Surprise as surprise:
             last = ", ".join(e["event"] for e in self.events.all[-4:])
             raise Surprise(f"{surprise}; the reader's last events: {last or 'none'}; {self.tail('board.log')} "
@@ -341,9 +368,11 @@ class Bench:
 
 
 class Nobody(Phone):
-    """A controller without a phone on the air."""
+    """A controller without a phone on the air. There is an issuer all the same: a reader that trusts nobody is not ready."""
 
     def __init__(self, bench):
+        subprocess.run([bench.options.program("mdoc-wallet"), "issue", "--wallet", f"{bench.folder}/wallet", "--anchor-out",
+                        f"{bench.folder}/share/trust/iaca.pem"], stdin=subprocess.DEVNULL, capture_output=True, check=True)
         self.log = open(f"{bench.folder}/phone.log", "w")
         self.process = subprocess.Popen(
             [sys.executable, f"{HERE}/phone.py", "--controller", f"{bench.folder}/hci", "--dual-mode"],

@@ -9,7 +9,8 @@ advertises appears in the folder, and the PDUs of the ATT channel go through uns
 GATT is our own, but what the board's kernel talks to is a foreign L2CAP, link layer and controller.
 
 Each session is a new phone: new address, UUID and key. Events are JSON lines on standard output. With --control, a
-socket takes one command a line: `drop` (out of range), `next` (give up this session).
+socket takes one command a line: `drop` (out of range), `next` (give up this session), `break` (the board's controller
+reports a hardware error).
 """
 import argparse
 import asyncio
@@ -32,7 +33,7 @@ from bumble.device import Device
 from bumble.hci import Address
 from bumble.host import Host
 
-from air import Air, Radio, report, serve_board, services
+from air import Air, DualModeRadio, Radio, TurnTakingRadio, report, serve_board, services
 
 PHASES = ("engaged", "connected", "started", "established", "mid-response", "after-response")
 # Parts of the answer that go out before a phone vanishes or stalls in its middle
@@ -402,15 +403,17 @@ class SilentPhone:
         await self.device.connect(address)
 
 
-async def serve_commands(path, current):
+async def serve_commands(path, board, current):
     async def serve(reader, writer):
         while line := (await reader.readline()).decode().strip():
             session = current()
-            if session is not None and line == "drop":
+            if line == "break":
+                board.break_down()
+            elif session is not None and line == "drop":
                 session.vanish()
             elif session is not None and line == "next":
                 session.over.set()
-            writer.write(b"ok\n" if line in ("drop", "next") else b"unknown\n")
+            writer.write(b"ok\n" if line in ("drop", "next", "break") else b"unknown\n")
         writer.close()
     await asyncio.start_unix_server(serve, path)
 
@@ -424,6 +427,7 @@ async def main():
     p.add_argument("--wallet", help="the program mdoc-wallet; without it nobody is there")
     p.add_argument("--mode", choices=("peripheral", "central", "both"), default="both")
     p.add_argument("--dual-mode", action="store_true", help="the board's controller knows Bluetooth Classic too")
+    p.add_argument("--take-turns", action="store_true", help="the board's controller advertises or scans, never both")
     p.add_argument("--sessions", type=int, default=1)
     p.add_argument("--pause", type=float, default=0.2, help="seconds between sessions")
     p.add_argument("--vanish", choices=PHASES, help="leaves radio range there")
@@ -433,10 +437,11 @@ async def main():
     options = p.parse_args(own)
     options.present = present
     air, session = Air(), None
-    await serve_board(air, options.controller, options.dual_mode)
+    kind = TurnTakingRadio if options.take_turns else DualModeRadio if options.dual_mode else Radio
+    board = await serve_board(air, options.controller, kind)
     report("ready")
     if options.control:
-        await serve_commands(options.control, lambda: session)
+        await serve_commands(options.control, board, lambda: session)
     for number in range(1, options.sessions + 1) if options.wallet else ():
         session = Session(air, options, number)
         await session.run()

@@ -1,14 +1,13 @@
 """The picture of a code as a camera sees it: grey around it, a quiet zone, not quite black and white."""
 import os
 
-import segno
-
 
 def draw(text, path, size=(640, 480), inverse=False, part=0.7):
     """Writes a binary PGM, replacing the file in one step; without a text only the grey. `part` of the height is code."""
     width, height = size
     rows = [bytearray(b"\x5a") * width for _ in range(height)]
     if text:
+        import segno            # not where scenarios are only listed
         matrix = [list(row) for row in segno.make(text, error="l").matrix_iter(border=4)]
         scale = int(height * part) // len(matrix)
         if not scale:

@@ -19,17 +19,24 @@ from bench import TOP, Bench, Surprise
 from picture import draw
 
 SCENARIOS = {}
-SMOKE = ("peripheral", "central", "vanish-mid-response")
+# Both modes, relay pulses, a device that fails and heals (a visitor comes after it), a phone that leaves
+SMOKE = ("central", "line-busy", "vanish-mid-response")
 PORTRAIT = 102400
 
 
 class Scenario:
     def __init__(self, name, what, declared, play, reference_only):
-        self.name, self.what, self.declared, self.play, self.reference_only = name, what, declared, play, reference_only
+        self.name, self.what, self.play, self.reference_only = name, what, play, reference_only
+        self.outcomes = (declared,) if isinstance(declared, str) else declared
+
+    @property
+    def declared(self):
+        return ", or ".join(self.outcomes)
 
 
 def scenario(name, what, declared, reference_only=False):
-    """Declares one. `reference_only`: the project's own phone cannot play it."""
+    """Declares one. `declared` is an outcome, or a tuple of those that a race decides between. `reference_only`: the
+    project's own phone cannot play it."""
     def keep(play):
         SCENARIOS[name] = Scenario(name, what, declared, play, reference_only)
         return play
@@ -59,6 +66,13 @@ def relay(bench, idle=0):
     return {0: "relay never moved", 2: "one relay pulse"}.get(edges, f"{edges} relay edges")
 
 
+def carrier(bench, transaction):
+    """What carried the messages, as the phone saw it; the reader has to say the same."""
+    seen = "L2CAP" if any(e["event"] == "l2cap-open" for e in bench.phone.events.all) else "GATT"
+    told_so = transaction.get("link", {}).get("transport", "gatt")
+    return seen if told_so.lower() == seen.lower() else f"{seen}, and the reader says {told_so}"
+
+
 def visit(options, change=None, code=None, also=None, **wishes):
     """One visitor, from the code to ready again. `also` adds to the outcome what it says of the transaction."""
     with Bench(options) as bench:
@@ -74,7 +88,7 @@ def visit(options, change=None, code=None, also=None, **wishes):
         bench.stop()
         more = f"; {also(transaction)}" if also else ""
         if wishes.get("l2cap"):
-            more += "; over L2CAP" if any(e["event"] == "l2cap-open" for e in bench.phone.events.all) else "; over GATT"
+            more += f"; over {carrier(bench, transaction)}"
         return f"{told(transaction)}; {moved}{more}", figures(transaction)
 
 
@@ -101,6 +115,10 @@ visitor("refused", "a visitor of 16 years", "refused (ageTooLow(18)) in peripher
 visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True)
 visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED + "; over L2CAP", True,
         mode="central", l2cap=True)
+visitor("l2cap-engagement", "the same as peripheral, and the code names the channel", SERVED + "; over L2CAP", True, l2cap=True,
+        psm_in_engagement=True)
+visitor("l2cap-portrait", "a portrait of 100 KiB over an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True,
+        portrait=PORTRAIT)
 for size in (23, 185, 517):
     visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", f"{SERVED}; MTU {size}", also=size_of, mtu=size)
     visitor(f"mtu-{size}-central", f"ATT MTU {size}, the wallet is the central", f"{ASKED}; MTU {size}", also=size_of,
@@ -111,18 +129,33 @@ visitor("light-on-dark", "a light code on a dark ground", SERVED, code={"inverse
 visitor("small-code", "a code of three pixels a module", SERVED, code={"part": 0.45})
 
 
-@scenario("both", "both modes are offered", "granted; one relay pulse")
-def both(options):
-    outcome, numbers = visit(options, mode="both")
-    # Which mode wins is a race that both may win.
-    for mode in (" in peripheralServer", " in centralClient"):
-        outcome, numbers = outcome.replace(mode, ""), numbers + (mode if mode in outcome else "")
-    return outcome, numbers
+# Which mode wins is a race that both may win.
+scenario("both", "both modes are offered", (SERVED, ASKED))(lambda options: visit(options, mode="both"))
+
+
+@scenario("turns", "both modes are offered, and the adapter advertises or scans, never both",
+          tuple(f"{won}; in turns" for won in (SERVED, ASKED)))
+def turns(options):
+    with Bench(options) as bench:
+        # The reference wallet has no such controller.
+        bench.ring(own=True, mode="both", take_turns=True)
+        bench.boot().ready()
+        bench.show_code()
+        transaction = bench.transaction()
+        bench.ready(20)
+        outcome = f"{told(transaction)}; {relay(bench)}"
+        seen = bench.phone.events.all
+        taken = [e for e in seen if e["event"] == "turn" and e["by"] == "board"]
+        if any(e["event"] == "refused-both" for e in seen):
+            outcome += "; asked for both at once"
+        elif any(e.get("advertises") for e in taken):
+            outcome += "; in turns"
+        bench.stop()
+        return outcome, f"{figures(transaction)}, {len(taken)} changes"
 
 
 def second_phone(options, mode):
     with Bench(options) as bench:
-        bench.configure(connect=30)
         # The reference wallet lets the other one go first for 5 s only: its first session ends when the reader is ready.
         is_late = options.phone == "shared" and mode == "peripheral"
         phone = bench.ring(mode=mode, second_phone=True, sessions=2 if is_late else 1)
@@ -164,11 +197,16 @@ def dual_mode(options):
         return outcome, figures(transaction)
 
 
-def gone(options, seconds=1.0, **wishes):
-    """A phone leaves; then another visitor is served. The time from the kernel's report to ready is a figure."""
+# From the kernel's report that a link is lost to ready again. The slack is the emulated processor's: the reader shows
+# `incomplete` for 0.8 s of it.
+LOSS, SLACK = 1.0, 0.5
+
+
+def gone(options, connect=30, **wishes):
+    """A phone leaves. The time from the kernel's report to ready is a figure, and has a limit."""
     with Bench(options) as bench:
         # What is shown after a loss counts, so that this is the default and not the short one.
-        bench.configure(display=2, connect=4)
+        bench.configure(display=2, connect=connect)
         bench.ring(sessions=1, **wishes)
         bench.boot().ready()
         bench.show_code()
@@ -178,13 +216,14 @@ def gone(options, seconds=1.0, **wishes):
         moved = relay(bench)
         bench.stop()
         outcome, numbers = f"{told(transaction)}; {moved}", figures(transaction)
-        if lost:
-            numbers += f", lost {moment(ready) - lost[0]:.3f} s before ready"
         # A phone that is lost before the session began is looked for until its time is over.
-        if transaction["outcome"] == "failed" and lost and transaction.get("link"):
+        if transaction["outcome"] == "failed" and transaction.get("link"):
+            if not lost:
+                raise Surprise(f"the kernel reported no loss; {outcome}")
             wait = moment(ready) - lost[0]
-            if wait > seconds:
-                raise Surprise(f"ready {wait:.3f} s after the loss, more than {seconds} s; {outcome}")
+            numbers += f", ready {wait:.3f} s after the loss"
+            if wait > LOSS + SLACK:
+                raise Surprise(f"ready {wait:.3f} s after the loss, more than {LOSS} s and {SLACK} s slack; {outcome}")
         return outcome, numbers
 
 
@@ -197,17 +236,20 @@ def moment(event):
 LOST = "failed (linkLost){}; relay never moved"
 for phase, declared in (
         ("engaged", "failed (peerNotFound); relay never moved"),
-        ("connected", LOST.format("")), ("started", LOST.format(" in peripheralServer")),
+        # The loss may come before or after the kernel has told the reader of the connection.
+        ("connected", (LOST.format(""), "failed (connectFailed); relay never moved")), ("started", LOST.format(" in peripheralServer")),
         ("established", LOST.format(" in peripheralServer")), ("mid-response", LOST.format(" in peripheralServer")),
         ("after-response", SERVED)):
     scenario(f"vanish-{phase}", f"the phone leaves: {phase}", declared)(
-        lambda options, phase=phase: gone(options, vanish=phase))
+        lambda options, phase=phase: gone(options, vanish=phase, connect=8 if phase in ("engaged", "connected") else 30))
 scenario("vanish-mid-response-central", "the same, the wallet is the central", LOST.format(" in centralClient"))(
     lambda options: gone(options, vanish="mid-response", mode="central"))
 
-SHORT = {"connect": 5, "idle": 3, "response": 6}
+SHORT = {"connect": 30, "idle": 4, "response": 8}
+# A set-up has ten seconds of its own.
+visitor("stall-connected", "the phone stays and says nothing: connected", "failed (setupTimeout); relay never moved",
+        change={"connect": 25}, stall="connected")
 for phase, declared in (
-        ("connected", "failed (attTimeout); relay never moved"),
         ("established", "failed (timeout) in peripheralServer; relay never moved"),
         ("mid-response", "failed (timeout) in peripheralServer; relay never moved")):
     visitor(f"stall-{phase}", f"the phone stays and says nothing: {phase}", declared, change=SHORT, stall=phase)
@@ -234,7 +276,7 @@ def code_again(options):
 
 @scenario("in-a-row", "30 visitors one after the other", "30 granted; 60 relay edges")
 def in_a_row(options, visitors=30):
-    with Bench(options, timeout=600) as bench:
+    with Bench(options, timeout=1200) as bench:
         bench.ring(sessions=visitors)
         bench.boot().ready()
         granted, times = 0, []
@@ -294,11 +336,23 @@ def camera_silent(options):
                       lambda: bench.run("kill -CONT $(cat /run/lens)"), "cameraUnavailable")
 
 
+def vivid(bench):
+    """The kernel's test camera as the board's, small and slow: drawing its picture takes the emulated processor's time."""
+    def change(text):
+        for fact, value in (("width = 640", "width = 320"), ("height = 480", "height = 180"), ("rate = 15", "rate = 5")):
+            if fact not in text:
+                raise Surprise(f"board/virtual/board.toml has no {fact}")
+            text = text.replace(fact, value)
+        return text
+    bench.facts(change)
+    return bench.boot(camera="--vivid", lens=False)
+
+
 @scenario("camera-unplugged", "the camera is unplugged, then plugged again (vivid)",
           "cameraUnavailable, then ready; relay never moved")
 def camera_unplugged(options):
     with Bench(options) as bench:
-        bench.boot(camera="--vivid", lens=False).ready()
+        vivid(bench).ready()
         # The test camera is there again as soon as its last user has closed it.
         return faults(bench, lambda: bench.run("v4l2-ctl -d /dev/video0 -c disconnect=1"), lambda: None,
                       "cameraUnavailable", served=False)
@@ -307,7 +361,7 @@ def camera_unplugged(options):
 @scenario("camera-errors", "buffers of the camera fail (vivid)", "cameraUnavailable, then ready; relay never moved")
 def camera_errors(options):
     with Bench(options) as bench:
-        bench.boot(camera="--vivid", lens=False).ready()
+        vivid(bench).ready()
         return faults(bench, lambda: bench.run("v4l2-ctl -d /dev/video0 -c inject_fatal_streaming_error=1"), lambda: None,
                       "cameraUnavailable", served=False)
 
@@ -315,7 +369,7 @@ def camera_errors(options):
 @scenario("camera-drops", "a third of the pictures are lost (vivid)", "no fault; relay never moved")
 def camera_drops(options):
     with Bench(options) as bench:
-        bench.boot(camera="--vivid", lens=False).ready()
+        vivid(bench).ready()
         bench.run("v4l2-ctl -d /dev/video0 -c percentage_of_dropped_buffers=33")
         bench.events.none("fault", 6)
         outcome = f"no fault; {relay(bench)}"
@@ -403,9 +457,19 @@ def radio_unplugged(options):
                               "btattach -B /dev/ttyS1 -P h4 -S 115200 >/run/btattach.log 2>&1 &"), "radioUnavailable")
 
 
+@scenario("hardware-error", "the controller reports a fault of its own, and the kernel resets it",
+          "radioUnavailable, then ready, then " + SERVED)
+def hardware_error(options):
+    with Bench(options) as bench:
+        # The reference wallet has no such controller.
+        phone = bench.ring(own=True, mode="peripheral")
+        bench.boot().ready()
+        return faults(bench, lambda: phone.command("break"), lambda: None, "radioUnavailable")
+
+
 @scenario("restarts", "50 starts, and as many ends by SIGTERM or SIGKILL", "50 starts; relay never moved")
 def restarts(options, count=50):
-    with Bench(options, timeout=900) as bench:
+    with Bench(options, timeout=1800) as bench:
         loop = f"""
           n=0
           while [ $n -lt {count} ]; do
@@ -428,8 +492,9 @@ def restarts(options, count=50):
         bench.boot(command="sh /run/share/loop")
         begin = time.monotonic()
         while not any(t.startswith("ended with") for t in bench.events.text):
-            if time.monotonic() - begin > 800:
-                raise Surprise("50 starts take too long")
+            bench.look_at_kernel()
+            if time.monotonic() - begin > 1700:
+                raise Surprise(f"{count} starts take too long")
             time.sleep(0.5)
         if "all done" not in bench.events.text:
             raise Surprise(" ".join(bench.events.text))
@@ -467,7 +532,7 @@ def play(one, options):
     except Surprise as surprise:
         outcome, numbers = None, str(surprise)
     seconds = time.monotonic() - begin
-    good = outcome == one.declared
+    good = outcome in one.outcomes
     print(f"{'ok' if good else 'SURPRISE':<9} {one.name:<24} {seconds:6.1f} s  {outcome or numbers}", flush=True)
     if not good:
         print(f"          declared: {one.declared}", flush=True)
@@ -507,8 +572,12 @@ def main():
         print(f"virtual-board: no scenario {' '.join(unknown)}\n  Scripts/virtual-board list", file=sys.stderr)
         return 2
     options = Options(arguments)
+
     # Ended from outside, the boards and phones that run have to end too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    def end(*_):
+        print("virtual-board: told to end before all was played", file=sys.stderr)
+        sys.exit(143)
+    signal.signal(signal.SIGTERM, end)
     surprises = [name for name in names if not play(SCENARIOS[name], options)]
     print(f"{len(names) - len(surprises)} as declared, {len(surprises)} surprises"
           + (": " + " ".join(surprises) if surprises else ""), flush=True)
