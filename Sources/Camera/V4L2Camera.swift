@@ -55,6 +55,8 @@ package final class V4L2Camera {
   private var watch: EventLoop.Watch?
   /// Pictures of this opening still to be thrown away.
   private var discards = 0
+  /// The watch may never report another picture; see `watchAnew`.
+  private var mayBeDeaf = false
   private var isCancelled = false
 
   /// A camera that is not open yet. `handler` gets the events in the loop's thread.
@@ -76,6 +78,7 @@ package final class V4L2Camera {
     worker = try CameraWorker(on: loop) { [weak self] in self?.worked($0) }
     timer = loop.timer("camera") { [weak self] in
       // A loop that was held up hears of its timers first: pictures that wait already are no silence.
+      self?.mayBeDeaf = true
       self?.ready([])
       self?.feed(.timeout)
     }
@@ -153,8 +156,9 @@ package final class V4L2Camera {
     self.camera = camera
     statistics.openings += 1
     discards = settings.discardedPictures
+    mayBeDeaf = true
     do throws(SystemError) {
-      watch = try loop.watch(raw: camera.device.descriptor, for: .read) { [weak self] in self?.ready($0) }
+      watch = try startWatch(camera)
     } catch {
       feed(.opened(camera.candidate))
       feed(.failed(error))
@@ -164,6 +168,24 @@ package final class V4L2Camera {
     handler(.opened(camera.facts))
     for text in camera.facts.remarks + camera.facts.controls.compactMap(\.warning) where !isCancelled {
       handler(.note(text))
+    }
+  }
+
+  private func startWatch(_ camera: OpenCamera) throws(SystemError) -> EventLoop.Watch {
+    try loop.watch(raw: camera.device.descriptor, for: .read) { [weak self] in self?.ready($0) }
+  }
+
+  /// A driver that has a picture at the very moment it is first watched may not note that somebody waits, and is never
+  /// heard of again (v4l2loopback). Watched anew when all pictures are taken, it does.
+  private func watchAnew(_ camera: OpenCamera) {
+    guard mayBeDeaf, let old = watch else { return }
+    mayBeDeaf = false
+    loop.remove(old)
+    watch = nil
+    do throws(SystemError) {
+      watch = try startWatch(camera)
+    } catch {
+      feed(.failed(error))
     }
   }
 
@@ -200,6 +222,8 @@ package final class V4L2Camera {
         newest = buffer
       }
     }
+    guard opening == statistics.openings, self.camera != nil else { return }
+    if count < camera.facts.buffers { watchAnew(camera) }
     guard opening == statistics.openings, self.camera != nil else { return }
     if let newest {
       use(newest, camera, allWereFull: count == camera.facts.buffers)

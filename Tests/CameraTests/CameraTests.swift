@@ -92,6 +92,19 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
     #expect(rig.loop.watchCount == 0)
   }
 
+  @Test("a driver that does not note that somebody waits, because a picture is there already, is heard of all the same")
+  func deaf() throws {
+    let node = StubNode("/dev/video0")
+    node.change { $0.isDeafAtFirst = true }
+    let rig = try Rig(StubSystem([node])) {
+      $0.firstPictureDeadline = .seconds(30)
+      $0.silenceDeadline = .seconds(30)
+    }
+    #expect(try rig.turn(for: .seconds(10)) { rig.frames.count >= 5 })
+    rig.cancel()
+    #expect(rig.loop.watchCount == 0)
+  }
+
   @Test("the metadata node before the capture node is passed over, by name, by path and by chance")
   func metadataNode() throws {
     for selector in [CameraSelector.any, .name("UVC cam"), .name("uvcvideo"), .path("/dev/video0"), .path("/dev/cam")] {

@@ -72,6 +72,8 @@ final class StubNode: Sendable {
     var pictures = 0
     var devices: [WeakDevice] = []
     var age = Duration.zero
+    /// What an open device is watched by first reports one picture, and never another.
+    var isDeafAtFirst = false
   }
   struct WeakDevice: Sendable { weak var device: StubDevice? }
 
@@ -129,18 +131,34 @@ final class StubDevice: VideoDevice {
     var contents: [Int: [UInt8]] = [:]
     var isOpen = true
     var pending = 0
+    var watches = 0
   }
 
   let node: StubNode
-  let descriptor: Int32
   let state = Mutex(State())
+  /// Readable while a picture is there.
+  private let bell = linux_eventfd()
+  /// What a deaf device is watched by first: it reports the picture that is there already, and none after it.
+  private let decoy = linux_eventfd()
 
   init(_ node: StubNode) {
     self.node = node
-    descriptor = linux_eventfd()
+    var one: UInt64 = 1
+    _ = write(decoy, &one, 8)
   }
 
-  deinit { _ = Glibc.close(descriptor) }
+  deinit {
+    _ = Glibc.close(bell)
+    _ = Glibc.close(decoy)
+  }
+
+  var descriptor: Int32 {
+    let isFirst = state.withLock { state -> Bool in
+      defer { state.watches += 1 }
+      return state.watches == 0
+    }
+    return isFirst && node.state.withLock { $0.isDeafAtFirst } ? decoy : bell
+  }
 
   private func log(_ call: String) { node.change { $0.calls.append(call) } }
 
@@ -186,7 +204,7 @@ final class StubDevice: VideoDevice {
   func ring() {
     state.withLock { $0.pending += 1 }
     var one: UInt64 = 1
-    _ = write(descriptor, &one, 8)
+    _ = write(bell, &one, 8)
   }
 
   func dequeue() throws(SystemError) -> FilledBuffer? {
@@ -200,7 +218,8 @@ final class StubDevice: VideoDevice {
       guard state.pending > 0, let index = state.queued.min() else {
         state.pending = 0
         var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
+        _ = read(bell, &count, 8)
+        _ = read(decoy, &count, 8)
         return (nil, nil)
       }
       state.pending -= 1
