@@ -124,7 +124,8 @@ class Phone:
     """phone.py or the reference wallet.py, with the same wishes for both."""
 
     def __init__(self, bench, kind, mode="peripheral", mtu=None, portrait=None, l2cap=False, vanish=None, stall=None,
-                 second_phone=False, sessions=1, age=34, dual_mode=True, slow=None, psm_in_engagement=False, take_turns=False):
+                 second_phone=False, sessions=1, age=34, dual_mode=True, slow=None, psm_in_engagement=False, take_turns=False,
+                 deaf=False):
         self.kind = kind
         python, folder = sys.executable, bench.folder
         common = ["--controller", f"{folder}/hci", "--control", f"{folder}/phone", "--mode", mode]
@@ -147,8 +148,10 @@ class Phone:
             if issued.returncode != 0:
                 raise Surprise(f"mdoc-wallet issue: {issued.stderr.strip()}")
             command = [python, f"{HERE}/phone.py", *common, "--wallet", wallet,
-                       *(["--take-turns"] if take_turns else []), "--", "--wallet", f"{folder}/wallet"]
+                       *(["--take-turns"] if take_turns else []), *(["--deaf"] if deaf else []), "--", "--wallet", f"{folder}/wallet"]
             command += ["--mtu", str(mtu)] if mtu else []
+            command += ["--l2cap"] if l2cap else []
+            command += ["--psm-in-engagement"] if psm_in_engagement else []
         self.log = open(f"{folder}/phone.log", "w")
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
@@ -319,7 +322,10 @@ class Bench:
 
     def show_code(self, seconds=30, inverse=False, part=0.7):
         """Shows the camera the code of the phone's next session."""
-        self.code = self.phone.events.next("engagement", seconds)["uri"]
+        try:
+            self.code = self.phone.events.next("engagement", seconds)["uri"]
+        except Surprise as surprise:
+            raise Surprise(f"the phone: {surprise}; {self.tail('phone.log')}") from None
         draw(self.code, self.lens, inverse=inverse, part=part)
 
     def hide_code(self):

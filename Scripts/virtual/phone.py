@@ -6,7 +6,8 @@
 The radio is bumble's; the wallet believes that it is on a simulated air, a folder of sockets that carry ATT PDUs. This
 program is the relay between the two: what the wallet advertises in the folder is advertised on the air, what the board
 advertises appears in the folder, and the PDUs of the ATT channel go through unseen by bumble's own GATT. So the phone's
-GATT is our own, but what the board's kernel talks to is a foreign L2CAP, link layer and controller.
+GATT is our own, but what the board's kernel talks to is a foreign L2CAP, link layer and controller. The same with LE
+credit-based channels: on the simulated air one is a socket `.ADDRESS.PSM`, of SDUs, beside that of the advertisement.
 
 Each session is a new phone: new address, UUID and key. Events are JSON lines on standard output. With --control, a
 socket takes one command a line: `drop` (out of range), `next` (give up this session), `break` (the board's controller
@@ -27,7 +28,7 @@ import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bumble import att, hci
+from bumble import att, hci, l2cap
 from bumble.core import AdvertisingData
 from bumble.device import Device
 from bumble.hci import Address
@@ -38,7 +39,15 @@ from air import Air, DualModeRadio, Radio, TurnTakingRadio, report, serve_board,
 PHASES = ("engaged", "connected", "started", "established", "mid-response", "after-response")
 # Parts of the answer that go out before a phone vanishes or stalls in its middle
 HALF = 4
-WRITE_COMMAND, NOTIFICATION = 0x52, 0x1B
+WRITE_COMMAND, NOTIFICATION, READ_RESPONSE = 0x52, 0x1B, 0x0B
+# The dynamic PSMs of LE
+PSMS = range(0x80, 0x100)
+# The longest SDU, both ways
+SDU = 8192
+
+
+def channel_spec(psm):
+    return l2cap.LeCreditBasedChannelSpec(psm=psm, mtu=SDU, mps=1024, max_credits=32)
 
 
 def device_on(air, name):
@@ -117,6 +126,7 @@ class Session:
         self.connection, self.link, self.task, self.progress = None, None, None, Progress()
         self.is_silent, self.is_gone, self.over, self.offered = False, False, asyncio.Event(), None
         self.second = SilentPhone(air, self.device) if options.second_phone else None
+        self.servers, self.doors = {}, {}   # channels: what we serve on the air, and where the wallet opens the board's
 
     def report(self, event, **fields):
         report(event, session=self.number, **fields)
@@ -171,7 +181,7 @@ class Session:
             return
         if self.second is not None:
             await self.let_second_go_first()
-        if self.options.mode != "peripheral":
+        if self.options.mode != "peripheral" and not self.options.deaf:
             await self.device.start_scanning(filter_duplicates=False)
         advertised = None
         while not self.is_gone:
@@ -186,12 +196,88 @@ class Session:
                     self.report("advertising", uuid=wanted.partition(".")[0])
                 advertised = wanted
             self.offered = offered
+            self.offer_channels()
             await asyncio.sleep(0.02)
 
     def wallet_offer(self):
         """The name of the socket on which the wallet waits, when it does."""
         return next((name for name in os.listdir(self.folder)
                      if not name.startswith(".") and name not in self.own), None)
+
+    # --- Channels ------------------------------------------------------------------------------------------------
+
+    def offer_channels(self):
+        """A channel that the wallet takes beside its advertisement is taken on the air."""
+        for name in os.listdir(self.folder) if self.offered else ():
+            address, _, psm = name[1:].partition(".")
+            if name.startswith(".") and address == self.offered.partition(".")[2] and psm.isdecimal() \
+                    and int(psm) not in self.servers:
+                path = os.path.join(self.folder, name)
+                self.servers[int(psm)] = self.device.create_l2cap_server(
+                    channel_spec(int(psm)), lambda channel, path=path: self.on_channel(channel, path))
+                self.report("channel-offered", psm=int(psm))
+
+    def on_channel(self, channel, path):
+        link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            link.connect(path)
+        except OSError as error:
+            self.report("channel-refused", why=str(error))
+            asyncio.ensure_future(channel.disconnect())
+            return
+        self.join_channel(channel, link)
+
+    def find_psm(self, pdu):
+        """The board says by which PSM it takes a channel: the wallet may open it."""
+        value = pdu[1:]
+        if pdu[0] != READ_RESPONSE or len(value) not in (2, 4) or self.connection.role != hci.Role.CENTRAL:
+            return
+        psm = next((n for n in (int.from_bytes(value, "big"), int.from_bytes(value, "little")) if n in PSMS), None)
+        for name in self.own if psm else ():
+            path = os.path.join(self.folder, f".{name.partition('.')[2]}.{psm}")
+            if path not in self.doors:
+                self.doors[path] = listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                listener.setblocking(False)
+                listener.bind(path)
+                listener.listen(4)
+                asyncio.ensure_future(self.await_channel(listener, psm))
+
+    async def await_channel(self, listener, psm):
+        link, _ = await asyncio.get_running_loop().sock_accept(listener)
+        try:
+            channel = await self.connection.create_l2cap_channel(channel_spec(psm))
+        except Exception as error:          # of many kinds in bumble
+            self.report("channel-failed", why=repr(error))
+            link.close()
+            return
+        self.join_channel(channel, link)
+
+    def join_channel(self, channel, link):
+        link.setblocking(False)
+        inbox = asyncio.Queue()
+        channel.sink = inbox.put_nowait
+        sending = asyncio.ensure_future(self.to_channel(channel, link))
+        self.pumps += [asyncio.ensure_future(self.to_wallet(inbox, link)), sending]
+
+        def on_close():
+            sending.cancel()
+            inbox.put_nowait(None)          # after what has come
+        channel.on("close", on_close)
+        self.report("l2cap-open", psm=channel.psm, mtu=channel.mtu, peer_mtu=channel.peer_mtu)
+
+    async def to_channel(self, channel, link):
+        loop = asyncio.get_running_loop()
+        try:
+            while record := await loop.sock_recv(link, SDU):
+                if self.is_gone:
+                    return
+                if not self.is_silent:
+                    channel.write(record)
+                    await channel.drain()
+        except (OSError, ValueError):       # the channel has closed
+            return
+        if channel.state == l2cap.LeCreditBasedChannel.State.CONNECTED:
+            await channel.disconnect()
 
     async def let_second_go_first(self):
         """The second phone is connected before ours can be found: that is what the scenario is about."""
@@ -266,7 +352,7 @@ class Session:
             if os.path.exists(path := os.path.join(self.folder, name)):
                 os.unlink(path)
         self.own.clear()
-        if self.options.mode != "peripheral" and not self.is_gone and not self.device.scanning:
+        if self.options.mode != "peripheral" and not self.options.deaf and not self.is_gone and not self.device.scanning:
             await self.device.start_scanning(filter_duplicates=False)
 
     # --- The link ------------------------------------------------------------------------------------------------
@@ -283,14 +369,16 @@ class Session:
     def from_board(self, handle, pdu):
         if self.connection is None or handle != self.connection.handle or self.is_silent or not pdu:
             return
+        self.find_psm(pdu)
         self.inbox.put_nowait(pdu)
         self.happens(self.progress.passes(pdu, from_phone=False))
 
     async def to_wallet(self, inbox, link):
         loop = asyncio.get_running_loop()
         try:
-            while True:
-                await loop.sock_sendall(link, await inbox.get())
+            while (record := await inbox.get()) is not None:
+                await loop.sock_sendall(link, record)
+            link.close()
         except OSError:
             pass                            # the wallet has closed; the other direction ends the link
 
@@ -363,7 +451,7 @@ class Session:
             self.second.radio.silence()
             self.second.radio.vanish()
             self.air.controllers.discard(self.second.radio)
-        for listener in self.own.values():
+        for listener in [*self.own.values(), *self.doors.values()]:
             listener.close()
 
 
@@ -433,6 +521,7 @@ async def main():
     p.add_argument("--vanish", choices=PHASES, help="leaves radio range there")
     p.add_argument("--stall", choices=PHASES[1:], help="stays, and says nothing from there on")
     p.add_argument("--second-phone", action="store_true", help="another phone is there first, and says nothing")
+    p.add_argument("--deaf", action="store_true", help="never hears the board, whatever the mode")
     p.add_argument("--control", help="socket for commands")
     options = p.parse_args(own)
     options.present = present

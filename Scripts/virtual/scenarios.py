@@ -112,12 +112,12 @@ visitor("peripheral", "the wallet is the peripheral, over GATT", SERVED + "; at 
 visitor("central", "the wallet is the central, over GATT", ASKED, mode="central")
 visitor("single-mode", "the controller knows LE only", SERVED, dual_mode=False)
 visitor("refused", "a visitor of 16 years", "refused (ageTooLow(18)) in peripheralServer; relay never moved", age=16)
-visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True)
-visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED + "; over L2CAP", True,
+visitor("l2cap-peripheral", "the wallet is the peripheral and offers an L2CAP channel", SERVED + "; over L2CAP", l2cap=True)
+visitor("l2cap-central", "the wallet is the central and looks for an L2CAP channel", ASKED + "; over L2CAP",
         mode="central", l2cap=True)
-visitor("l2cap-engagement", "the same as peripheral, and the code names the channel", SERVED + "; over L2CAP", True, l2cap=True,
+visitor("l2cap-engagement", "the same as peripheral, and the code names the channel", SERVED + "; over L2CAP", l2cap=True,
         psm_in_engagement=True)
-visitor("l2cap-portrait", "a portrait of 100 KiB over an L2CAP channel", SERVED + "; over L2CAP", True, l2cap=True,
+visitor("l2cap-portrait", "a portrait of 100 KiB over an L2CAP channel", SERVED + "; over L2CAP", l2cap=True,
         portrait=PORTRAIT)
 for size in (23, 185, 517):
     visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", f"{SERVED}; MTU {size}", also=size_of, mtu=size)
@@ -134,11 +134,11 @@ scenario("both", "both modes are offered", (SERVED, ASKED))(lambda options: visi
 
 
 @scenario("turns", "both modes are offered, and the adapter advertises or scans, never both",
-          tuple(f"{won}; in turns" for won in (SERVED, ASKED)))
+          SERVED + "; in turns")
 def turns(options):
     with Bench(options) as bench:
-        # The reference wallet has no such controller.
-        bench.ring(own=True, mode="both", take_turns=True)
+        # The reference wallet has no such controller. A phone that did not hear the board is found in the second turn.
+        bench.ring(own=True, mode="both", take_turns=True, deaf=True)
         bench.boot().ready()
         bench.show_code()
         transaction = bench.transaction()
@@ -148,17 +148,18 @@ def turns(options):
         taken = [e for e in seen if e["event"] == "turn" and e["by"] == "board"]
         if any(e["event"] == "refused-both" for e in seen):
             outcome += "; asked for both at once"
-        elif any(e.get("advertises") for e in taken):
+        elif any(e.get("advertises") for e in taken) and any(e.get("scans") for e in taken):
             outcome += "; in turns"
         bench.stop()
-        return outcome, f"{figures(transaction)}, {len(taken)} changes"
+        return outcome, figures(transaction)
 
 
-def second_phone(options, mode):
+def second_phone(options, mode, own=False):
     with Bench(options) as bench:
+        bench.configure(response=10)
         # The reference wallet lets the other one go first for 5 s only: its first session ends when the reader is ready.
-        is_late = options.phone == "shared" and mode == "peripheral"
-        phone = bench.ring(mode=mode, second_phone=True, sessions=2 if is_late else 1)
+        is_late = mode == "peripheral" and not own and options.phone == "shared"
+        phone = bench.ring(own=own, mode=mode, second_phone=True, sessions=2 if is_late else 1)
         bench.boot().ready()
         if is_late:
             phone.events.next("engagement", 10)
@@ -172,8 +173,13 @@ def second_phone(options, mode):
         return outcome, figures(transaction)
 
 
-scenario("second-phone", "another phone offers the same service first and says nothing",
-         SERVED + "; the other was connected")(lambda options: second_phone(options, "peripheral"))
+# Two kinds of silence: our second phone does not even answer the set-up, so that another one is looked for. The reference
+# wallet's has the whole service and goes on to State start: nothing tells it from a holder who thinks it over.
+scenario("second-phone", "another phone advertises the same service first, and answers nothing",
+         SERVED + "; the other was connected")(lambda options: second_phone(options, "peripheral", own=True))
+scenario("second-phone-started", "another phone offers the same service first, and says nothing after State start",
+         "failed (timeout) in peripheralServer; relay never moved; the other was connected", True)(
+    lambda options: second_phone(options, "peripheral"))
 scenario("second-phone-central", "another phone connects first and says nothing",
          ASKED + "; the other was connected")(lambda options: second_phone(options, "central"))
 
@@ -197,13 +203,27 @@ def dual_mode(options):
         return outcome, figures(transaction)
 
 
-# From the kernel's report that a link is lost to ready again. The slack is the emulated processor's: the reader shows
-# `incomplete` for 0.8 s of it.
-LOSS, SLACK = 1.0, 0.5
+# From the kernel's report that a link is lost to ready again, 0.8 s of which the reader shows `incomplete`. The slack is the
+# emulated processor's; where others are at work on the host, that is not enough, and it is tried again.
+LOSS, SLACK, TRIES = 1.0, 0.5, 3
 
 
 def gone(options, connect=30, **wishes):
     """A phone leaves. The time from the kernel's report to ready is a figure, and has a limit."""
+    waits = []
+    for _ in range(TRIES):
+        outcome, numbers, wait = leave(options, connect, wishes)
+        if wait is None:
+            return outcome, numbers
+        waits.append(f"{wait:.3f}")
+        numbers += f", ready {' '.join(waits)} s after the loss"
+        if wait <= LOSS + SLACK:
+            return outcome, numbers
+    raise Surprise(f"ready {' '.join(waits)} s after the loss, more than {LOSS} s and {SLACK} s slack; {outcome}")
+
+
+def leave(options, connect, wishes):
+    """(outcome, figures, seconds from loss to ready, where that counts)"""
     with Bench(options) as bench:
         # What is shown after a loss counts, so that this is the default and not the short one.
         bench.configure(display=2, connect=connect)
@@ -215,16 +235,13 @@ def gone(options, connect=30, **wishes):
         lost = [entry[0] for entry in bench.trace() if entry[1] == "lost"]
         moved = relay(bench)
         bench.stop()
-        outcome, numbers = f"{told(transaction)}; {moved}", figures(transaction)
+        outcome = f"{told(transaction)}; {moved}"
         # A phone that is lost before the session began is looked for until its time is over.
-        if transaction["outcome"] == "failed" and transaction.get("link"):
-            if not lost:
-                raise Surprise(f"the kernel reported no loss; {outcome}")
-            wait = moment(ready) - lost[0]
-            numbers += f", ready {wait:.3f} s after the loss"
-            if wait > LOSS + SLACK:
-                raise Surprise(f"ready {wait:.3f} s after the loss, more than {LOSS} s and {SLACK} s slack; {outcome}")
-        return outcome, numbers
+        if transaction["outcome"] != "failed" or not transaction.get("link"):
+            return outcome, figures(transaction), None
+        if not lost:
+            raise Surprise(f"the kernel reported no loss; {outcome}")
+        return outcome, figures(transaction), moment(ready) - lost[0]
 
 
 def moment(event):
