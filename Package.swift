@@ -66,7 +66,7 @@ let package = Package(
     core("COSE", ["Bytes", "CBOR", "Crypto"]),
 
     // The mdoc model, trust rules, sans-IO engines
-    core("Bluetooth", ["Bytes"]),
+    core("Bluetooth", ["Bytes", "CBOR"]),
     core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
@@ -172,7 +172,8 @@ let package = Package(
     tests(
       "Appliance",
       [
-        "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes", "CivilTime",
+        "Commands", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes",
+        "CivilTime",
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
         "ReaderCore", "Configuration", "Issuer", "Wallet",
       ]),

@@ -131,12 +131,15 @@ package final class Appliance {
     openDecoder()
     switch parts.radio {
     case .air(let folder):
-      radio = SimulatedRadio(folder: folder, messageLimit: parts.messageSize, on: loop) { [weak self] in
+      radio = SimulatedRadio(
+        folder: folder, messageLimit: parts.messageSize, usesChannels: parts.usesL2CAP, on: loop
+      ) { [weak self] in
         self?.radioEvent($0)
       }
     case .bluetooth(let adapter):
       var settings = AdapterSettings()
       settings.name = adapter
+      settings.usesChannels = parts.usesL2CAP
       radio = BluetoothRadio(settings, messageLimit: parts.messageSize, on: loop) { [weak self] in
         self?.radioEvent($0)
       }

@@ -17,6 +17,8 @@ extension Appliance {
     package var signals: ReaderConfiguration.Signals
     package var camera: CameraPart
     package var radio: RadioPart
+    /// Whether LE credit-based channels are used where a wallet has them.
+    package var usesL2CAP: Bool
     package var panel: PanelPart
     /// Where what happened is written.
     package var events: EventLog.Destination
@@ -28,8 +30,8 @@ extension Appliance {
     package init(
       template: RequestTemplate, verification: VerificationPolicy = VerificationPolicy(),
       timeouts: ReaderTimeouts = ReaderTimeouts(), signals: ReaderConfiguration.Signals = .init(), camera: CameraPart,
-      radio: RadioPart, panel: PanelPart = .terminal(descriptor: STDERR_FILENO), events: EventLog.Destination,
-      statusFile: String? = nil, clock: ReaderConfiguration.ClockPolicy = .fault
+      radio: RadioPart, usesL2CAP: Bool = true, panel: PanelPart = .terminal(descriptor: STDERR_FILENO),
+      events: EventLog.Destination, statusFile: String? = nil, clock: ReaderConfiguration.ClockPolicy = .fault
     ) {
       self.template = template
       self.verification = verification
@@ -37,6 +39,7 @@ extension Appliance {
       self.signals = signals
       self.camera = camera
       self.radio = radio
+      self.usesL2CAP = usesL2CAP
       self.panel = panel
       self.events = events
       self.statusFile = statusFile

@@ -8,12 +8,12 @@ import ReaderCore
 ///
 /// Trouble with the adapter is an event, and the adapter is looked after by itself: the service goes on.
 final class BluetoothRadio: Radio {
-  private let limits: GATTLink.Limits
+  private let limits: LinkLimits
+  private let usesChannels: Bool
   private let handler: (RadioEvent) -> Void
   private var air: BluetoothAir?
   private var links: RadioLinks<BluetoothAddress>?
-  private var server: GATTLink?
-  private var client: GATTLink?
+  private var plan = RadioPlan(advertise: nil, ident: [], discover: nil)
   /// Links that have no number, for what came to nothing before there was one.
   private static let none: Reader.LinkID = 0
 
@@ -21,13 +21,17 @@ final class BluetoothRadio: Radio {
   init(
     _ settings: AdapterSettings, messageLimit: Int, on loop: EventLoop, handler: @escaping (RadioEvent) -> Void
   ) {
-    var limits = GATTLink.Limits()
+    var limits = LinkLimits()
     limits.messageSize = messageLimit
     self.limits = limits
+    usesChannels = settings.usesChannels
     self.handler = handler
-    links = RadioLinks(on: loop, handler: { handler(.link($0, $1)) }) { [weak self] address, mode, hadStarted, _ in
-      self?.ended(address, mode, hadStarted)
-    }
+    links = RadioLinks(
+      on: loop, limits: limits, handler: { handler(.link($0, $1)) },
+      openChannel: { [weak self] address, psm, completion in
+        self?.air?.openChannel(psm, to: address, completion: completion)
+      },
+      onEnd: { [weak self] address, mode, hadStarted, _ in self?.ended(address, mode, hadStarted) })
     air = BluetoothAir(settings, on: loop) { [weak self] in self?.handle($0) }
   }
 
@@ -43,11 +47,8 @@ final class BluetoothRadio: Radio {
   /// Advertises, discovers, or both, until `close` or `keep`.
   func open(_ plan: RadioPlan) {
     close()
-    server = plan.advertise.map {
-      GATTLink.server(mode: .centralClient, service: $0, ident: plan.ident, limits: limits)
-    }
-    client = plan.discover.map { GATTLink.client(mode: .peripheralServer, service: $0, limits: limits) }
-    air?.open(advertise: plan.advertise, discover: plan.discover)
+    self.plan = plan
+    air?.open(advertise: plan.advertise, discover: plan.discover, psm: plan.psm)
   }
 
   /// This link won: nobody new is let in, and every other one goes when it has proved good.
@@ -74,12 +75,32 @@ final class BluetoothRadio: Radio {
     switch event {
     case .ready: handler(.ready)
     case .failed(let problem): handler(.fault("\(problem); \(problem.remedy)"))
-    case .accepted(let socket, let address):
-      if let server { links?.adopt(socket, engine: server, mode: .centralClient, address: address) }
-    case .connected(let socket, let address):
-      if let client { links?.adopt(socket, engine: client, mode: .peripheralServer, address: address) }
+    case .accepted(let socket, let address): accepted(socket, address)
+    case .acceptedChannel(let socket, let address):
+      // The channel is for those who have read its number from us.
+      if links?.isAwaited(address, .centralClient) ?? false {
+        links?.adoptChannel(socket, mode: .centralClient, address: address)
+      }
+    case .connected(let socket, let address, let fallback): connected(socket, address, fallback)
+    case .connectedChannel(let socket, let address):
+      links?.adoptChannel(socket, mode: .peripheralServer, address: address)
     case .connectFailed: handler(.link(BluetoothRadio.none, .ended(LinkFailure.connectFailed.code)))
     }
+  }
+
+  private func accepted(_ socket: RecordSocket, _ address: BluetoothAddress) {
+    guard let service = plan.advertise else { return }
+    let engine = GATTLink.server(
+      mode: .centralClient, service: service, ident: plan.ident, psm: air?.channelPSM, limits: limits)
+    links?.adopt(socket, engine: engine, mode: .centralClient, address: address)
+  }
+
+  private func connected(_ socket: RecordSocket, _ address: BluetoothAddress, _ fallback: ChannelRefusal?) {
+    guard let service = plan.discover else { return }
+    // A channel that the code named and that was refused is not asked for again.
+    let engine = GATTLink.client(
+      mode: .peripheralServer, service: service, wantsChannel: usesChannels && fallback == nil, limits: limits)
+    links?.adopt(socket, engine: engine, mode: .peripheralServer, address: address, fallback: fallback)
   }
 
   private func ended(_ address: BluetoothAddress, _ mode: MdocMode, _ hadStarted: Bool) {

@@ -71,17 +71,23 @@ extension TransactionReport {
     ]
     if let docType { members.append(.init("docType", .string(docType))) }
     if let issuingCountry { members.append(.init("issuingCountry", .string(issuingCountry))) }
-    if let link {
-      members.append(
-        .init(
-          "link",
-          ["mode": .string(link.mode.rawValue), "mtu": .integer(link.mtu), "roundTrips": .integer(link.roundTrips)]))
-    }
+    if let link { members.append(.init("link", .object(link.members))) }
     if let responseSize { members.append(.init("responseBytes", .integer(responseSize))) }
     let times = Span.allCases.compactMap { span in
       spans[span].map { JSONValue.Member(span.rawValue, .double($0.milliseconds)) }
     }
     members.append(.init("milliseconds", .object(times)))
+    return members
+  }
+}
+
+extension LinkFacts {
+  fileprivate var members: [JSONValue.Member] {
+    var members: [JSONValue.Member] = [
+      .init("mode", .string(mode.rawValue)), .init("transport", .string(transport.rawValue)),
+      .init("mtu", .integer(mtu)), .init("roundTrips", .integer(roundTrips)),
+    ]
+    if let fallback { members.append(.init("fallback", .string(fallback.code))) }
     return members
   }
 }

@@ -12,7 +12,8 @@ final class SimulatedRadio: Radio {
 
   private let folder: String
   private let loop: EventLoop
-  private let limits: GATTLink.Limits
+  private let limits: LinkLimits
+  private let usesChannels: Bool
   private let handler: (RadioEvent) -> Void
   private var advertisement: Advertisement?
   private var discovery: Discovery?
@@ -20,19 +21,27 @@ final class SimulatedRadio: Radio {
   private var attempts: [AirAddress: Int] = [:]
 
   init(
-    folder: String, messageLimit: Int, on loop: EventLoop, handler: @escaping (RadioEvent) -> Void
+    folder: String, messageLimit: Int, usesChannels: Bool = true, on loop: EventLoop,
+    handler: @escaping (RadioEvent) -> Void
   ) {
     self.folder = folder
-    var limits = GATTLink.Limits()
+    self.usesChannels = usesChannels
+    var limits = LinkLimits()
     limits.messageSize = messageLimit
     // Closing a simulated link delivers what was sent.
     limits.linger = .zero
     self.limits = limits
     self.loop = loop
     self.handler = handler
-    links = RadioLinks(on: loop, handler: { handler(.link($0, $1)) }) { [weak self] address, mode, hadStarted, _ in
-      if mode == .peripheralServer, !hadStarted { self?.tryAgain(address) }
-    }
+    links = RadioLinks(
+      on: loop, limits: limits, handler: { handler(.link($0, $1)) },
+      openChannel: { [weak self] address, psm, completion in
+        // Where nobody looks any more, another link was taken.
+        self?.discovery?.openChannel(psm, to: address, completion: completion)
+      },
+      onEnd: { [weak self] address, mode, hadStarted, _ in
+        if mode == .peripheralServer, !hadStarted { self?.tryAgain(address) }
+      })
   }
 
   func open(_ plan: RadioPlan) {
@@ -62,21 +71,46 @@ final class SimulatedRadio: Radio {
   private func look(_ plan: RadioPlan) throws(AirError) {
     var own: Set<AirAddress> = []
     if let service = plan.advertise {
-      let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, limits: limits)
+      let psm = usesChannels ? UInt16.random(in: ChannelPSM.range) : nil
+      let engine = GATTLink.server(mode: .centralClient, service: service, ident: plan.ident, psm: psm, limits: limits)
       let advertisement = try Advertisement(of: service, in: folder, on: loop) { [weak self] connection in
         // Who connects has no address here.
         self?.links?.adopt(connection, engine: engine, mode: .centralClient, address: .random())
+      }
+      if let psm {
+        try advertisement.offerChannel(psm: psm) { [weak self] channel in
+          // Nor can a channel be told to be somebody's: it is a link by itself, and the other goes with the rest.
+          self?.links?.adoptChannel(channel, mode: .centralClient, address: .random())
+        }
       }
       own.insert(advertisement.address)
       self.advertisement = advertisement
     }
     if let service = plan.discover {
-      let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
       discovery = try Discovery(of: service, in: folder, except: own, on: loop) { [weak self] event in
         guard case .connected(let address, let connection) = event else { return }
-        self?.links?.adopt(connection, engine: engine, mode: .peripheralServer, address: address)
+        self?.found(address, connection, service, psm: plan.psm)
       }
     }
+  }
+
+  /// Connects over the channel that the code named, or over GATT.
+  private func found(_ address: AirAddress, _ connection: RecordSocket, _ service: UUID128, psm: UInt16?) {
+    guard let psm, usesChannels else { return adopt(connection, service, address, fallback: nil) }
+    discovery?.openChannel(psm, to: address) { [weak self] result in
+      switch result {
+      case .success(let channel):
+        connection.close()
+        self?.links?.adoptChannel(channel, mode: .peripheralServer, address: address)
+      case .failure(let reason): self?.adopt(connection, service, address, fallback: reason)
+      }
+    }
+  }
+
+  private func adopt(_ connection: RecordSocket, _ service: UUID128, _ address: AirAddress, fallback: ChannelRefusal?) {
+    let engine = GATTLink.client(
+      mode: .peripheralServer, service: service, wantsChannel: usesChannels && fallback == nil, limits: limits)
+    links?.adopt(connection, engine: engine, mode: .peripheralServer, address: address, fallback: fallback)
   }
 
   /// The other links go when this one has proved good.
@@ -109,7 +143,7 @@ final class SimulatedRadio: Radio {
   }
 }
 
-extension GATTLink.End {
+extension LinkEnd {
   /// The stable reason code.
   var code: String {
     switch self {

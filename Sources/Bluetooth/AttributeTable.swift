@@ -32,13 +32,19 @@ package struct AttributeTable: Sendable {
   }
 
   /// The mdoc service of a mode behind the basic ones. `ident` is what mdoc central client mode serves; the other
-  /// mode has no such characteristic.
-  package init(mode: MdocMode, service: UUID128, ident: [UInt8]) {
+  /// mode has no such characteristic. `psm` is that of a channel beside it; nil to offer none.
+  package init(mode: MdocMode, service: UUID128, ident: [UInt8], psm: UInt16? = nil) {
     self.init()
     add(service: service)
     for characteristic in MdocCharacteristic.allCases {
       guard let uuid = characteristic.uuid(in: mode) else { continue }
-      let content: Content = characteristic == .ident ? .value(ident) : .stream(characteristic)
+      let content: Content
+      switch (characteristic, psm) {
+      case (.ident, _): content = .value(ident)
+      case (.l2cap, let psm?): content = .value(ChannelPSM.encode(psm))
+      case (.l2cap, nil): continue
+      default: content = .stream(characteristic)
+      }
       add(characteristic: uuid, properties: characteristic.properties, content: content)
       if characteristic.notifies { add(Attribute(type: .clientConfiguration, content: .configuration(characteristic))) }
     }

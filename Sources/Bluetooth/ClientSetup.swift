@@ -1,17 +1,20 @@
 import Bytes
 
 /// What a GATT client does from link-up to State start, as a sequence of requests: MTU, service, characteristics,
-/// Ident, descriptors, subscriptions. Nothing is remembered from an earlier connection.
+/// Ident, the PSM of a channel, descriptors, subscriptions. Nothing is remembered from an earlier connection.
 ///
 /// Round trips at an MTU that holds all declarations in one response (65 for three characteristics, 86 with Ident):
 /// MTU 1, service 1, characteristics 1, subscriptions 2, that is 5; Ident adds 1; each of State and Server2Client adds
 /// 1 when its handles do not already say where its descriptor is. A characteristic that notifies shall have the
 /// descriptor (Core, Vol 3, Part G, 3.3.1.1), so when there is room for one only, that is it. The usual layouts need 5,
-/// or 6 where the service is the last of the server and its end is open.
+/// or 6 where the service is the last of the server and its end is open. A channel that is looked for costs a read where
+/// it is offered, and otherwise nothing as long as all declarations come in one response.
 package struct ClientSetup: Sendable {
   /// What comes next.
   package enum Step: Equatable, Sendable {
     case request(ATTPDU)
+    /// A channel can be had; `subscribe` goes on without it.
+    case channel(psm: UInt16)
     case done(Handles)
     case failed(LinkFailure)
   }
@@ -27,7 +30,9 @@ package struct ClientSetup: Sendable {
     case exchangingMTU
     case findingService
     case findingCharacteristics(Search)
-    case readingIdent(Subscriptions, expected: [UInt8])
+    case readingIdent(Subscriptions, expected: [UInt8], psm: AttributeHandle?)
+    case readingPSM(Subscriptions)
+    case offeringChannel(Subscriptions)
     case findingDescriptor(Subscriptions, within: HandleRange)
     case subscribing(Subscriptions)
     case ended
@@ -56,16 +61,24 @@ package struct ClientSetup: Sendable {
   private let service: UUID128
   private let ident: [UInt8]?
   private let offer: UInt16
+  private let wantsChannel: Bool
+  private var mtu = ATTMTU.floor
   private var phase = Phase.exchangingMTU
+  /// Why a channel that was offered is not used.
+  package private(set) var fallback: ChannelRefusal?
 
   /// - Parameters:
   ///   - ident: in mdoc central client mode, what the engagement says the reader's Ident must be; nil to not read it.
   ///   - offer: the MTU to ask for, in bytes.
-  package init(mode: MdocMode, service: UUID128, ident: [UInt8]?, offer: Int = ATTMTU.offer) {
+  ///   - wantsChannel: whether a channel is looked for.
+  package init(
+    mode: MdocMode, service: UUID128, ident: [UInt8]?, offer: Int = ATTMTU.offer, wantsChannel: Bool = false
+  ) {
     self.mode = mode
     self.service = service
     self.ident = ident
     self.offer = UInt16(clamping: offer)
+    self.wantsChannel = wantsChannel
   }
 
   /// The first request.
@@ -76,6 +89,9 @@ package struct ClientSetup: Sendable {
     var current = Phase.ended
     swap(&current, &phase)
     switch (current, answer) {
+    case (.exchangingMTU, .exchangeMTUResponse(let peer)):
+      mtu = max(ATTMTU.floor, Int(min(offer, peer)))
+      return findService()
     case (.exchangingMTU, _): return findService()
     case (.findingService, .findByTypeValueResponse(let services)): return look(through: services)
     case (.findingService, nil):
@@ -83,9 +99,14 @@ package struct ClientSetup: Sendable {
     case (.findingCharacteristics(let search), .readByTypeResponse(let entries)): return take(entries, search)
     case (.findingCharacteristics(let search), nil):
       return code == .attributeNotFound ? conclude(search) : .failed(.attRefused)
-    case (.readingIdent(let subscriptions, let expected), .readResponse(let value)):
+    case (.readingIdent(let subscriptions, let expected, let psm), .readResponse(let value)):
       guard isEqualInConstantTime(value, expected) else { return .failed(.identMismatch) }
-      return subscribe(subscriptions)
+      return readPSM(psm, subscriptions)
+    case (.readingPSM(let subscriptions), .readResponse(let value)):
+      guard let psm = ChannelPSM.decode(value) else { return goOn(subscriptions, without: .psmInvalid) }
+      phase = .offeringChannel(subscriptions)
+      return .channel(psm: psm)
+    case (.readingPSM(let subscriptions), nil): return goOn(subscriptions, without: .psmInvalid)
     case (.findingDescriptor(let subscriptions, let range), .findInformationResponse(let entries)):
       return take(entries, within: range, subscriptions)
     case (.findingDescriptor, nil):
@@ -96,6 +117,23 @@ package struct ClientSetup: Sendable {
     case (.readingIdent, nil), (.subscribing, nil): return .failed(.attRefused)
     default: return .failed(.attInvalid)
     }
+  }
+
+  /// There is no channel after all: the next step of GATT. Nil when none was offered, or that was said already.
+  package mutating func refuseChannel(_ reason: ChannelRefusal) -> Step? {
+    guard case .offeringChannel(let subscriptions) = phase else { return nil }
+    return goOn(subscriptions, without: reason)
+  }
+
+  private mutating func goOn(_ subscriptions: Subscriptions, without reason: ChannelRefusal) -> Step {
+    fallback = reason
+    return subscribe(subscriptions)
+  }
+
+  private mutating func readPSM(_ handle: AttributeHandle?, _ subscriptions: Subscriptions) -> Step {
+    guard let handle else { return subscribe(subscriptions) }
+    phase = .readingPSM(subscriptions)
+    return .request(.readRequest(handle))
   }
 
   private mutating func findService() -> Step {
@@ -125,10 +163,19 @@ package struct ClientSetup: Sendable {
       else { return .failed(.attInvalid) }
       search.declarations.append(declaration)
     }
-    guard handles(in: search) == nil, let last = search.declarations.last, last.value < search.service.last,
-      let next = last.value.next
+    guard let last = search.declarations.last, last.value < search.service.last, let next = last.value.next,
+      handles(in: search) == nil || mayOfferMore(search, after: entries)
     else { return conclude(search) }
     return findCharacteristics(from: next, search)
+  }
+
+  /// Whether a channel may be offered further on. A response that had room for one more declaration has shown all.
+  private func mayOfferMore(_ search: Search, after entries: [ATTPDU.Value]) -> Bool {
+    guard wantsChannel, value(of: .l2cap, in: search) == nil, let last = search.declarations.last else { return false }
+    let room = mtu - 2 - entries.reduce(0) { $0 + 2 + $1.value.count }
+    // A value that notifies has a descriptor; the declaration and the value of another need two handles more.
+    let used = last.type == MdocCharacteristic.serverToClient.uuid(in: mode) ? 1 : 0
+    return room < 21 && Int(search.service.last.rawValue) >= Int(last.value.rawValue) + used + 2
   }
 
   private static func declaration(_ entry: ATTPDU.Value) -> Declaration? {
@@ -163,8 +210,9 @@ package struct ClientSetup: Sendable {
       return findCharacteristics(from: next.first, Search(service: next, others: Array(search.others.dropFirst())))
     }
     let subscriptions = Subscriptions(handles: handles, open: [ofState, ofServerToClient])
-    guard let ident, let handle = value(of: .ident, in: search) else { return subscribe(subscriptions) }
-    phase = .readingIdent(subscriptions, expected: ident)
+    let psm = wantsChannel ? value(of: .l2cap, in: search) : nil
+    guard let ident, let handle = value(of: .ident, in: search) else { return readPSM(psm, subscriptions) }
+    phase = .readingIdent(subscriptions, expected: ident, psm: psm)
     return .request(.readRequest(handle))
   }
 

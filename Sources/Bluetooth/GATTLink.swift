@@ -12,6 +12,8 @@ package struct GATTLink: Sendable {
   private enum Phase {
     case awaitingConnection
     case settingUp(deadline: Instant)
+    /// A channel carries the messages: the peer's requests are answered still, and nothing is waited for.
+    case standingBy
     case open
     /// Sending the rest; `deadline` moves on with each PDU.
     case ending(deadline: Instant)
@@ -59,21 +61,25 @@ package struct GATTLink: Sendable {
   private var announced: Instant?
   private var hasSeenStart = false
   private var answered = 0
+  /// Why a channel that was offered is not used.
+  private var fallback: ChannelRefusal?
 
   /// The side that was connected to and serves the mdoc service. `ident` is what mdoc central client mode shows (16
-  /// bytes); the other mode has none.
+  /// bytes); the other mode has none. `psm` is the channel that is offered beside it; nil for none.
   package static func server(
-    mode: MdocMode, service: UUID128, ident: [UInt8] = [], limits: Limits = Limits()
+    mode: MdocMode, service: UUID128, ident: [UInt8] = [], psm: UInt16? = nil, limits: Limits = Limits()
   ) -> GATTLink {
-    GATTLink(nil, AttributeTable(mode: mode, service: service, ident: ident), limits)
+    GATTLink(nil, AttributeTable(mode: mode, service: service, ident: ident, psm: psm), limits)
   }
 
   /// The side that connected and uses the mdoc service. `ident` is what the peer must show in mdoc central client
-  /// mode; nil in the other mode, which has none.
+  /// mode; nil in the other mode, which has none. With `wantsChannel`, a channel of the server is told of before
+  /// anything else.
   package static func client(
-    mode: MdocMode, service: UUID128, ident: [UInt8]? = nil, limits: Limits = Limits()
+    mode: MdocMode, service: UUID128, ident: [UInt8]? = nil, wantsChannel: Bool = false, limits: Limits = Limits()
   ) -> GATTLink {
-    let setup = ClientSetup(mode: mode, service: service, ident: ident, offer: limits.mtuOffer)
+    let setup = ClientSetup(
+      mode: mode, service: service, ident: ident, offer: limits.mtuOffer, wantsChannel: wantsChannel)
     return GATTLink(Client(setup: setup), AttributeTable(), limits)
   }
 
@@ -89,15 +95,18 @@ package struct GATTLink: Sendable {
     switch (input, phase) {
     case (_, .closed): break
     case (.connected, .awaitingConnection): connect(at: now)
-    case (.received(let bytes), .settingUp), (.received(let bytes), .open), (.received(let bytes), .ending),
-      (.received(let bytes), .lingering):
+    case (.received(let bytes), .settingUp), (.received(let bytes), .standingBy), (.received(let bytes), .open),
+      (.received(let bytes), .ending), (.received(let bytes), .lingering):
       receive(bytes, at: now)
     case (.send(let message), .awaitingConnection), (.send(let message), .settingUp), (.send(let message), .open):
       outgoing.append(.message(Fragmenter(message)))
+    case (.channelOpened, .settingUp): phase = .standingBy
+    case (.channelRefused(let reason), .settingUp), (.channelRefused(let reason), .standingBy):
+      goOn(without: reason, at: now)
     case (.sendValue(let value), .open): outgoing.append(.value(value))
     case (.end, .open): phase = .ending(deadline: now + limits.stall)
-    case (.end, .awaitingConnection), (.end, .settingUp): finish(.ended)
-    case (.disconnected, _): disconnect()
+    case (.end, .awaitingConnection), (.end, .settingUp), (.end, .standingBy): finish(.ended)
+    case (.disconnected, _), (.closedByPeer, _): disconnect()
     case (.tick, _): tick(at: now)
     default: break
     }
@@ -107,7 +116,7 @@ package struct GATTLink: Sendable {
   ///
   /// PDUs are made when they are asked for, so nothing piles up: pass false for `canTransmit` while the connection
   /// takes no more, and call again when it does. What is not sent does not hold up the other outputs.
-  package mutating func nextOutput(at now: Instant, canTransmit: Bool = true) -> Output? {
+  package mutating func nextOutput(at now: Instant, canTransmit: Bool) -> Output? {
     if canTransmit, let pdu = nextControl(at: now) { return .transmit(pdu) }
     if !events.isEmpty {
       let event = events.removeFirst()
@@ -122,13 +131,16 @@ package struct GATTLink: Sendable {
     return nextWake()
   }
 
+  /// ATT requests that were answered so far, by whoever serves.
+  package var roundTrips: Int { client?.requests.roundTrips ?? answered }
+
   // MARK: Time
 
   private var deadline: Instant? {
     switch phase {
     case .settingUp(let deadline): min(deadline, client?.requests.deadline ?? deadline)
     case .ending(let deadline), .lingering(let deadline): deadline
-    case .awaitingConnection, .open, .closed: nil
+    case .awaitingConnection, .standingBy, .open, .closed: nil
     }
   }
 
@@ -158,7 +170,7 @@ package struct GATTLink: Sendable {
     case .request(let pdu), .response(let pdu), .end(let pdu): return pdu
     case .confirmation: return ATTPDU.confirmation.encoded
     case .start(let pdu):
-      if case .settingUp = phase { open(roundTrips: client?.requests.roundTrips ?? 0) }
+      if case .settingUp = phase { open() }
       return pdu
     }
   }
@@ -233,23 +245,43 @@ package struct GATTLink: Sendable {
   // MARK: Set-up
 
   private mutating func connect(at now: Instant) {
-    phase = .settingUp(deadline: now + (limits.setup ?? (client == nil ? .seconds(30) : .seconds(10))))
+    setUp(at: now)
     if let first = client?.setup.first { request(first, at: now) }
+  }
+
+  private mutating func setUp(at now: Instant) {
+    phase = .settingUp(deadline: now + (limits.setup ?? (client == nil ? .seconds(30) : .seconds(10))))
+  }
+
+  /// The set-up of GATT where a channel left it.
+  private mutating func goOn(without reason: ChannelRefusal, at now: Instant) {
+    fallback = reason
+    if case .standingBy = phase { setUp(at: now) }
+    if let step = client?.setup.refuseChannel(reason) { take(step, at: now) }
+    startWhenReady()
   }
 
   private mutating func request(_ pdu: ATTPDU, at now: Instant) {
     if let bytes = client?.requests.request(pdu, at: now) { control.append(.request(bytes)) }
   }
 
-  private mutating func open(roundTrips: Int) {
+  private mutating func open() {
     phase = .open
-    events.append(.started(Start(mtu: mtu.value, roundTrips: roundTrips)))
+    let fallback = fallback ?? client?.setup.fallback
+    events.append(
+      .started(Start(transport: .gatt, mtu: mtu.value, roundTrips: roundTrips, fallback: fallback)))
   }
 
   private mutating func advance(_ answer: ATTPDU?, _ code: ATTErrorCode? = nil, at now: Instant) {
     guard case .settingUp = phase, let step = client?.setup.advance(answer, refusedWith: code) else { return }
+    take(step, at: now)
+  }
+
+  private mutating func take(_ step: ClientSetup.Step, at now: Instant) {
     switch step {
     case .request(let pdu): request(pdu, at: now)
+    case .channel(let psm):
+      events.append(.channelOffered(psm: psm))
     case .failed(let failure): finish(.failed(failure))
     case .done(let handles):
       client?.handles = handles
@@ -320,6 +352,11 @@ package struct GATTLink: Sendable {
   }
 
   private mutating func takeState(_ value: ByteView) {
+    // State is for messages on GATT; it says nothing about a channel.
+    if case .standingBy = phase {
+      hasSeenStart = hasSeenStart || Array(value) == [StateValue.start]
+      return
+    }
     switch (value.count, value.first) {
     case (1, StateValue.start?):
       hasSeenStart = true
@@ -332,7 +369,7 @@ package struct GATTLink: Sendable {
   /// The server's start: State start was written and notifications of Server2Client are on, in whatever order.
   private mutating func startWhenReady() {
     guard client == nil, case .settingUp = phase, hasSeenStart, server.isSubscribed(to: .serverToClient) else { return }
-    open(roundTrips: answered)
+    open()
   }
 
   private mutating func disconnect() {

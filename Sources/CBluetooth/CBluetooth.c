@@ -73,6 +73,18 @@ int bluetooth_set_receive_buffer(int socket, int bytes) {
   return getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &granted, &length) == 0 ? granted : -1;
 }
 
+int bluetooth_l2cap_psm(int socket) {
+  struct sockaddr_l2 address;
+  memset(&address, 0, sizeof address);
+  socklen_t length = sizeof address;
+  return getsockname(socket, (struct sockaddr *)&address, &length) == 0 ? btohs(address.l2_psm) : -1;
+}
+
+int bluetooth_set_le_flow_control(int socket) {
+  uint8_t mode = BT_MODE_LE_FLOWCTL;
+  return setsockopt(socket, SOL_BLUETOOTH, BT_MODE, &mode, sizeof mode);
+}
+
 int bluetooth_set_receive_mtu(int socket, uint16_t bytes) {
   return setsockopt(socket, SOL_BLUETOOTH, BT_RCVMTU, &bytes, sizeof bytes);
 }

@@ -28,6 +28,8 @@ package struct BoardFacts: Equatable, Sendable {
   package let name: String
   package let camera: Camera
   package let radio: Radio
+  /// Whether LE credit-based channels are used where a wallet has them; else GATT alone.
+  package let usesL2CAP: Bool
   package let panel: Panel
 
   /// Reads and checks the whole text; throws all problems, not only the first.
@@ -42,7 +44,7 @@ package struct BoardFacts: Equatable, Sendable {
     var top = Section(root: root, findings: findings)
     let name = top.requiredText("name", example: "simulated")
     let camera = BoardFacts.readCamera(&top)
-    let radio = BoardFacts.readRadio(&top)
+    let (radio, usesL2CAP) = BoardFacts.readRadio(&top)
     let panel = BoardFacts.readPanel(&top)
     top.finish()
     guard findings.errors.isEmpty, let name, let camera, let radio, let panel else {
@@ -51,6 +53,7 @@ package struct BoardFacts: Equatable, Sendable {
     self.name = name
     self.camera = camera
     self.radio = radio
+    self.usesL2CAP = usesL2CAP
     self.panel = panel
   }
 
@@ -64,14 +67,16 @@ package struct BoardFacts: Equatable, Sendable {
     }
   }
 
-  private static func readRadio(_ top: inout Section) -> Radio? {
+  private static func readRadio(_ top: inout Section) -> (Radio?, usesL2CAP: Bool) {
     var section = top.section("radio")
     defer { section.finish() }
+    let radio: Radio?
     switch kind(of: "radio", among: ["air", "bluetooth"], &section) {
-    case "air": return .air
-    case "bluetooth": return readAdapter(&section).map(Radio.bluetooth)
-    default: return skip(&section)
+    case "air": radio = .air
+    case "bluetooth": radio = readAdapter(&section).map(Radio.bluetooth)
+    default: return (skip(&section), true)
     }
+    return (radio, section.bool("l2cap", default: true))
   }
 
   private static func readPanel(_ top: inout Section) -> Panel? {

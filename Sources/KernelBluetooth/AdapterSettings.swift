@@ -15,6 +15,10 @@ package struct AdapterSettings: Equatable, Sendable {
   package var supervision = Duration.seconds(4)
   /// For one attempt to connect to a device that was heard.
   package var connectLimit = Duration.seconds(5)
+  /// Whether channels are offered and opened beside GATT.
+  package var usesChannels = true
+  /// For a channel to a device that is connected already.
+  package var channelLimit = Duration.seconds(2)
   /// How long each mode has the radio to itself where the adapter cannot do both at once.
   package var turn = Duration.seconds(3)
   /// Bytes that the kernel may keep of a connection until we read. It drops what does not fit, without a word.

@@ -15,8 +15,12 @@ package final class BluetoothAir {
     case failed(AdapterProblem)
     /// A device connected to what we advertise.
     case accepted(RecordSocket, BluetoothAddress)
-    /// We connected to a device that advertises what we look for.
-    case connected(RecordSocket, BluetoothAddress)
+    /// A device opened the channel of `channelPSM`.
+    case acceptedChannel(RecordSocket, BluetoothAddress)
+    /// We connected to a device that advertises what we look for; why not to the channel that was known beforehand.
+    case connected(RecordSocket, BluetoothAddress, fallback: ChannelRefusal?)
+    /// We opened the channel that was known beforehand.
+    case connectedChannel(RecordSocket, BluetoothAddress)
     /// A device was heard, and no connection came about.
     case connectFailed(BluetoothAddress, SystemError)
   }
@@ -52,6 +56,10 @@ package final class BluetoothAir {
   private let settings: AdapterSettings
   private var advertised: UUID128?
   private var wanted: UUID128?
+  /// The channel of the wanted device, where that is known before it is heard.
+  private var wantedPSM: UInt16?
+  /// Devices that did not let us open that channel.
+  private var refusals: [BluetoothAddress: ChannelRefusal] = [:]
   private var turn = Turn.both
   private var isActiveScan = true
   private var isScanning = false
@@ -65,10 +73,14 @@ package final class BluetoothAir {
   private var acquaintances: [BluetoothAddress: Acquaintance] = [:]
   private var failures: [BluetoothAddress: Int] = [:]
   private var listener: L2CAPListener?
+  private var channelListener: L2CAPListener?
   private var connector: L2CAPConnector?
+  /// To devices that are connected already.
+  private var channelConnectors: [BluetoothAddress: L2CAPConnector] = [:]
   private var turnTimer: EventLoop.Timer?
   private var resumeTimer: EventLoop.Timer?
   private var farewells: [BluetoothAddress: EventLoop.Timer] = [:]
+  private var refusalTimers: [BluetoothAddress: EventLoop.Timer] = [:]
 
   package init(_ settings: AdapterSettings, on loop: EventLoop, handler: @escaping (Event) -> Void) {
     self.loop = loop
@@ -91,12 +103,42 @@ package final class BluetoothAir {
   /// What is known of the adapter while it can be used.
   package var facts: AdapterFacts? { adapter?.facts }
 
-  /// Is reachable under one service and looks for another, until `close`.
-  package func open(advertise: UUID128?, discover: UUID128?) {
+  /// Is reachable under one service and looks for another, until `close`. `psm` is the channel of the other, where that
+  /// is known beforehand.
+  package func open(advertise: UUID128?, discover: UUID128?, psm: UInt16? = nil) {
     close()
     advertised = advertise
     wanted = discover
+    wantedPSM = settings.usesChannels ? psm : nil
     begin()
+  }
+
+  /// The channel that whoever connects to us may open; nil while there is none.
+  package var channelPSM: UInt16? { channelListener?.psm }
+
+  /// Opens a channel to a device that is connected, within a limit. `completion` is called once, later.
+  package func openChannel(
+    _ psm: UInt16, to address: BluetoothAddress,
+    completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
+  ) {
+    let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
+    do throws(SystemError) {
+      channelConnectors[address] = try L2CAPConnector(
+        to: address, channel: .psm(psm), options, limit: settings.channelLimit, on: loop
+      ) { [weak self] result in
+        self?.channelConnectors[address] = nil
+        completion(result.mapError(ChannelRefusal.init))
+      }
+    } catch {
+      // Not from inside the call: the caller may be in the middle of something.
+      let refusal = ChannelRefusal(error)
+      let timer = loop.timer("channel") { [weak self] in
+        self?.refusalTimers[address] = nil
+        completion(.failure(refusal))
+      }
+      refusalTimers[address] = timer
+      timer.set(after: .zero)
+    }
   }
 
   /// Stops advertising, discovering and connecting. Links that were handed on stay.
@@ -104,11 +146,9 @@ package final class BluetoothAir {
     plan += 1
     turnTimer?.cancel()
     resumeTimer?.cancel()
-    connector?.cancel()
-    connector = nil
-    listener?.stop()
-    listener = nil
+    stopConnections()
     acquaintances = [:]
+    refusals = [:]
     let wasAdvertising = advertised != nil
     advertised = nil
     wanted = nil
@@ -118,6 +158,15 @@ package final class BluetoothAir {
     guard facts != nil else { return }
     stopScanning()
     if wasAdvertising { adapter?.send(.removeAdvertising(instance: 1)) { _ in } }
+  }
+
+  private func stopConnections() {
+    connector?.cancel()
+    connector = nil
+    listener?.stop()
+    listener = nil
+    channelListener?.stop()
+    channelListener = nil
   }
 
   /// This device's link came to nothing: connect again when it is heard again, three times at most.
@@ -167,12 +216,25 @@ package final class BluetoothAir {
         adapter?.fail(.system(error))
         return
       }
+      if settings.usesChannels { listenForChannels() }
     }
     adapter?.renewAddress { [weak self] result in
       guard let self, self.plan == plan else { return }
       // Refused while something is going on still: then the address stays for this once.
       if case .failure(let failure) = result, !failure.isRefusal { return report(failure) }
       startTurn()
+    }
+  }
+
+  /// A kernel without such channels is no fault: nothing is offered then.
+  private func listenForChannels() {
+    let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
+    channelListener = try? L2CAPListener(.psm(0), options, on: loop) { [weak self] socket, address in
+      self?.handler(.acceptedChannel(socket, address))
+    }
+    if let psm = channelPSM, !ChannelPSM.range.contains(psm) {
+      channelListener?.stop()
+      channelListener = nil
     }
   }
 
@@ -277,10 +339,7 @@ package final class BluetoothAir {
       isScanning = false
       turnTimer?.cancel()
       resumeTimer?.cancel()
-      connector?.cancel()
-      connector = nil
-      listener?.stop()
-      listener = nil
+      stopConnections()
       handler(.failed(problem))
     case .heard(let advertisements): hear(advertisements)
     case .disconnected:
@@ -316,26 +375,36 @@ package final class BluetoothAir {
     }
     stopScanning { [weak self] in
       guard let self, self.plan == plan else { return }
+      let channel = refusals[address] == nil ? wantedPSM.map(L2CAPChannel.psm) ?? .att : .att
       let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
       do throws(SystemError) {
-        connector = try L2CAPConnector(to: address, options, limit: limit, on: loop) {
+        connector = try L2CAPConnector(to: address, channel: channel, options, limit: limit, on: loop) {
           [weak self] result in
-          self?.connected(address, result)
+          self?.connected(address, channel, result)
         }
       } catch {
-        connected(address, .failure(error))
+        connected(address, channel, .failure(error))
       }
     }
   }
 
-  private func connected(_ address: BluetoothAddress, _ result: Result<RecordSocket, SystemError>) {
+  private func connected(
+    _ address: BluetoothAddress, _ channel: L2CAPChannel, _ result: Result<RecordSocket, SystemError>
+  ) {
     connector = nil
-    switch result {
-    case .success(let socket):
+    switch (result, channel) {
+    case (.success(let socket), .att):
       // The set-up goes first; then others are looked for too, since this one may have nothing to say.
       keepQuiet()
-      handler(.connected(socket, address))
-    case .failure(let error):
+      handler(.connected(socket, address, fallback: refusals[address]))
+    case (.success(let socket), .psm):
+      keepQuiet()
+      handler(.connectedChannel(socket, address))
+    case (.failure(let error), .psm):
+      // The connection may be up: GATT is tried on it at once, and this attempt does not count.
+      refusals[address] = ChannelRefusal(error)
+      connect(to: address)
+    case (.failure(let error), .att):
       countFailure(of: address)
       resume(after: .milliseconds(100))
       handler(.connectFailed(address, error))
@@ -355,6 +424,10 @@ package final class BluetoothAir {
     quietUntil = .now + BluetoothAir.quiet
     resume(after: .zero)
   }
+}
+
+extension ChannelRefusal {
+  init(_ error: SystemError) { self = error.code == ETIMEDOUT ? .timeout : .refused }
 }
 
 extension CommandFailure {

@@ -22,6 +22,8 @@ struct L2CAPOptions {
   var adapter: BluetoothAddress?
   /// Bytes that the kernel keeps until we read.
   var receiveBuffer: CInt
+  /// The longest SDU that we take on a channel, in bytes.
+  var channelMTU = UInt16(RecordSocket.maximumSDU)
 
   /// A new socket, bound on our side. No pairing is ever asked for.
   fileprivate func socket(for channel: L2CAPChannel, listening: Bool) throws(SystemError) -> Descriptor {
@@ -32,33 +34,54 @@ struct L2CAPOptions {
     _ = try check("bind", "L2CAP") {
       bluetooth_l2cap_bind(raw, own, listening ? channel.psm : 0, channel.fixed)
     }
+    if channel != .att {
+      // Refused where the kernel decides by itself (ENOPROTOOPT); a wrong mode would show in connect.
+      _ = bluetooth_set_le_flow_control(raw)
+      let length = channelMTU
+      _ = try check("setsockopt", "BT_RCVMTU") { bluetooth_set_receive_mtu(raw, length) }
+    }
     setReceiveBuffer(raw)
     return socket
+  }
+
+  /// A connected socket. On a channel a full buffer stops the peer instead of losing what it sends.
+  fileprivate func record(_ socket: consuming Descriptor, _ channel: L2CAPChannel, on loop: EventLoop) -> RecordSocket {
+    guard channel != .att else { return RecordSocket(socket, on: loop) }
+    let limit = bluetooth_send_mtu(socket.raw)
+    return RecordSocket(
+      socket, maximumRecord: Int(channelMTU), sendLimit: limit > 0 ? Int(limit) : ATTMTU.floor, on: loop)
   }
 
   /// Before the link is up, so that nothing is dropped from the start; the kernel does not hand it on to accepted ones.
   fileprivate func setReceiveBuffer(_ raw: CInt) { _ = bluetooth_set_receive_buffer(raw, receiveBuffer) }
 }
 
-/// Takes connections on the fixed channel of ATT.
+/// Takes connections on the fixed channel of ATT, or on a PSM.
 final class L2CAPListener {
   private let loop: EventLoop
+  private let channel: L2CAPChannel
   private let options: L2CAPOptions
   private let socket: Descriptor
   private let handler: (RecordSocket, BluetoothAddress) -> Void
   private var watch: EventLoop.Watch?
 
-  /// Listens until `stop`; each connection is handed to `handler`, which starts and keeps it.
+  /// What a peer has to name; 0 for the fixed channel.
+  private(set) var psm: UInt16 = 0
+
+  /// Listens until `stop`; each connection is handed to `handler`, which starts and keeps it. `.psm(0)` leaves the choice
+  /// among the dynamic PSMs of LE to the kernel.
   init(
     _ channel: L2CAPChannel, _ options: L2CAPOptions, on loop: EventLoop,
     handler: @escaping (RecordSocket, BluetoothAddress) -> Void
   ) throws(SystemError) {
     self.loop = loop
+    self.channel = channel
     self.options = options
     self.handler = handler
     socket = try options.socket(for: channel, listening: true)
     let raw = socket.raw
     _ = try check("listen", "L2CAP") { listen(raw, 8) }
+    if channel != .att { psm = UInt16(clamping: try check("getsockname", "L2CAP") { bluetooth_l2cap_psm(raw) }) }
     watch = try loop.watch(socket, for: .read) { [weak self] _ in self?.accept() }
   }
 
@@ -87,7 +110,7 @@ final class L2CAPListener {
       options.setReceiveBuffer(raw)
       guard let kind = BluetoothAddress.Kind(rawValue: type), let peer = BluetoothAddress(wire: address, kind: kind)
       else { continue }
-      handler(RecordSocket(connected, on: loop), peer)
+      handler(options.record(connected, channel, on: loop), peer)
     }
   }
 }
@@ -113,7 +136,7 @@ final class L2CAPConnector {
     {
       throw .last("connect", address.description)
     }
-    watch = try loop.watch(raw: raw, for: .write) { [weak self] _ in self?.ready(address) }
+    watch = try loop.watch(raw: raw, for: .write) { [weak self] _ in self?.ready(address, channel, options) }
     descriptor = consume socket
     self.completion = completion
     timer = loop.timer("connect") { [weak self] in
@@ -137,14 +160,14 @@ final class L2CAPConnector {
     timer?.cancel()
   }
 
-  private func ready(_ address: BluetoothAddress) {
+  private func ready(_ address: BluetoothAddress, _ channel: L2CAPChannel, _ options: L2CAPOptions) {
     guard let raw = descriptor?.raw else { return }
     var code: CInt = 0
     _ = linux_socket_error(raw, &code)
     guard code == 0 else { return finish(.failure(SystemError("connect", code: code, subject: address.description))) }
     stopWaiting()
     guard let socket = descriptor.take() else { return }
-    finish(.success(RecordSocket(socket, on: loop)))
+    finish(.success(options.record(socket, channel, on: loop)))
   }
 
   private func finish(_ result: Result<RecordSocket, SystemError>) {

@@ -7,13 +7,15 @@ import Kernel
 package final class MessageLink {
   /// What happens on the link.
   package enum Event: Equatable, Sendable {
-    case started(GATTLink.Start)
+    /// The peer offers a channel of this PSM: `channelOpened` or `channelRefused` is to follow.
+    case channelOffered(psm: UInt16)
+    case started(LinkStart)
     case message([UInt8])
     /// A part of a message arrived; so many bytes of it are here.
     case progress(Int)
     /// The last part of the oldest message was handed to the socket.
     case sent
-    case finished(GATTLink.End)
+    case finished(LinkEnd)
   }
 
   /// What becomes of a PDU on its way through the link.
@@ -66,10 +68,19 @@ package final class MessageLink {
   /// Sends a message after what was given before it.
   package func send(_ message: [UInt8]) { feed(.send(message)) }
 
+  /// ATT requests that were answered so far.
+  package var roundTrips: Int { engine.roundTrips }
+
+  /// A channel beside this link is open; messages go there, and this link stands by.
+  package func channelOpened() { feed(.channelOpened) }
+
+  /// The channel did not come about, or failed before it carried anything: this link goes on by itself.
+  package func channelRefused(_ reason: ChannelRefusal) { feed(.channelRefused(reason)) }
+
   /// Sends a characteristic value just as it is, for a counterpart that misbehaves on purpose.
   package func sendValue(_ value: [UInt8]) { feed(.sendValue(value)) }
 
-  /// Sends what is waiting, then State end, then closes; `finished` comes when that is done.
+  /// Sends what is waiting, ends the link in the way of its transport, then closes; `finished` comes when that is done.
   package func end() { feed(.end) }
 
   /// Closes at once, without an event: the other side finds the link gone.
@@ -88,13 +99,14 @@ package final class MessageLink {
       case .endsLink: lose()
       }
     case .writable: drain()
-    case .closed(.byPeer), .closed(.failed): feed(.disconnected)
-    // More than an attribute value can hold: no PDU of this protocol.
+    case .closed(.byPeer): feed(.closedByPeer)
+    case .closed(.failed): feed(.disconnected)
+    // More than an attribute value, or an SDU that we allow, can hold: nothing of this protocol.
     case .closed(.recordTooLong): feed(.disconnected)
     }
   }
 
-  private func feed(_ input: GATTLink.Input) {
+  private func feed(_ input: LinkInput) {
     engine.handle(input, at: .now)
     drain()
   }
@@ -112,6 +124,7 @@ package final class MessageLink {
     while handler != nil, let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
       switch output {
       case .transmit(let record): transmit(record)
+      case .channelOffered(let psm): handler?(.channelOffered(psm: psm))
       case .started(let facts): handler?(.started(facts))
       case .message(let message): handler?(.message(message))
       case .messageProgress(let count): handler?(.progress(count))
@@ -132,7 +145,7 @@ package final class MessageLink {
 
   private func lose() { finish(.failed(.linkLost)) }
 
-  private func finish(_ end: GATTLink.End) {
+  private func finish(_ end: LinkEnd) {
     let handler = self.handler
     close()
     handler?(.finished(end))

@@ -2,7 +2,8 @@ internal import CLinux
 import Glibc
 import Kernel
 
-/// One link: a connected socket whose records are PDUs, on the simulated air (AF_UNIX) or on the real one (L2CAP).
+/// One link: a connected socket whose records are PDUs of ATT or SDUs of a channel, on the simulated air (AF_UNIX) or on
+/// the real one (L2CAP).
 ///
 /// It belongs to the thread of its loop. Nothing is read before `start`. When the link has closed, for whatever
 /// reason, `closed` has been the last event and the descriptor is gone.
@@ -12,7 +13,7 @@ package final class RecordSocket {
 
   /// What happens on the link.
   package enum Event: Equatable, Sendable {
-    /// One record, 1 to 517 bytes.
+    /// One record, 1 to `maximumRecord` bytes.
     case received([UInt8])
     /// `send` can be tried again after it said false.
     case writable
@@ -38,20 +39,24 @@ package final class RecordSocket {
   private var handler: ((Event) -> Void)?
   private var isWaitingToWrite = false
   private let maximumRecord: Int
+  /// The longest record that the peer takes, in bytes.
+  package let sendLimit: Int
   private var failure: SystemError?
 
   /// Takes over a connected, non-blocking socket of records.
   ///
   /// - Parameters:
   ///   - maximumRecord: a peer that sends a longer one loses the link.
+  ///   - sendLimit: the longest record that the peer takes; nil for as long as ours.
   ///   - bufferSize: bytes that the kernel keeps in each direction; nil where that has been set already.
   package init(
-    _ socket: consuming Descriptor, maximumRecord: Int = RecordSocket.maximumRecord, bufferSize: CInt? = nil,
-    on loop: EventLoop
+    _ socket: consuming Descriptor, maximumRecord: Int = RecordSocket.maximumRecord, sendLimit: Int? = nil,
+    bufferSize: CInt? = nil, on loop: EventLoop
   ) {
     raw = socket.raw
     descriptor = consume socket
     self.maximumRecord = maximumRecord
+    self.sendLimit = sendLimit ?? maximumRecord
     self.loop = loop
     guard var size = bufferSize else { return }
     // As much as the system allows an ordinary process; in a UNIX socket the sender's buffer counts.
@@ -62,13 +67,19 @@ package final class RecordSocket {
 
   deinit { close() }
 
+  /// The longest SDU that is taken on a channel. With the credits that the kernel grants, it is also what may be under
+  /// way at a time: a few connection intervals' worth.
+  package static let maximumSDU = 8192
+
   /// Two ends of one link, for tests and for both roles in one process.
-  package static func pair(on loop: EventLoop) throws(SystemError) -> (RecordSocket, RecordSocket) {
+  package static func pair(
+    maximumRecord: Int = RecordSocket.maximumRecord, on loop: EventLoop
+  ) throws(SystemError) -> (RecordSocket, RecordSocket) {
     var raw: [CInt] = [-1, -1]
     _ = try check("socketpair") { linux_seqpacket_pair(&raw) }
     return (
-      RecordSocket(Descriptor(owning: raw[0]), bufferSize: 1 << 20, on: loop),
-      RecordSocket(Descriptor(owning: raw[1]), bufferSize: 1 << 20, on: loop)
+      RecordSocket(Descriptor(owning: raw[0]), maximumRecord: maximumRecord, bufferSize: 1 << 20, on: loop),
+      RecordSocket(Descriptor(owning: raw[1]), maximumRecord: maximumRecord, bufferSize: 1 << 20, on: loop)
     )
   }
 

@@ -112,8 +112,8 @@ struct Site {
   var parts: Appliance.Parts {
     Appliance.Parts(
       template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
-      signals: configuration.signals, camera: camera, radio: radio, panel: panel, events: events,
-      statusFile: statusFile, clock: configuration.clock)
+      signals: configuration.signals, camera: camera, radio: radio, usesL2CAP: board.usesL2CAP, panel: panel,
+      events: events, statusFile: statusFile, clock: configuration.clock)
   }
 }
 

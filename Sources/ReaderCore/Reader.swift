@@ -37,7 +37,7 @@ package struct Reader: ~Copyable {
 
   /// What happened on one link.
   package enum LinkEvent: Sendable {
-    /// State start: messages may flow.
+    /// Messages may flow. It comes again when another transport takes the place of the one that has failed.
     case started(LinkFacts)
     /// All of the last message is handed to the radio.
     case sent
@@ -339,11 +339,14 @@ package struct RadioPlan: Equatable, Sendable {
   package let ident: [UInt8]
   /// Discover this service and use it: mdoc peripheral server mode.
   package let discover: UUID128?
+  /// The LE credit-based channel of the discovered wallet, where the code names it.
+  package let psm: UInt16?
 
-  package init(advertise: UUID128?, ident: [UInt8], discover: UUID128?) {
+  package init(advertise: UUID128?, ident: [UInt8], discover: UUID128?, psm: UInt16? = nil) {
     self.advertise = advertise
     self.ident = ident
     self.discover = discover
+    self.psm = psm
   }
 }
 

@@ -46,7 +46,8 @@ final class Transaction {
     self.settings = settings
     self.fingerprint = fingerprint
     plan = RadioPlan(
-      advertise: bluetooth.centralClient, ident: engagement.bleIdent, discover: bluetooth.peripheralServer?.uuid)
+      advertise: bluetooth.centralClient, ident: engagement.bleIdent, discover: bluetooth.peripheralServer?.uuid,
+      psm: bluetooth.peripheralServer?.psm)
     report = TransactionReport(number: number)
     report.record(.scan, from: capturedAt, to: now)
     decodedAt = now
@@ -77,7 +78,8 @@ final class Transaction {
 
   func handle(_ event: Reader.LinkEvent, at now: Instant) {
     switch event {
-    case .started: break
+    // Another transport took over before anything had come.
+    case .started(let facts): report.link = facts
     case .sent:
       guard requestSentAt == nil else { return }
       report.record(.request, from: startedAt, to: now)

@@ -62,14 +62,21 @@ package struct TransactionReport: Equatable, Sendable {
 /// The link that carried a transaction.
 package struct LinkFacts: Equatable, Sendable {
   package let mode: MdocMode
-  /// ATT MTU in bytes, as negotiated.
+  package let transport: LinkTransport
+  /// ATT MTU in bytes, as negotiated; of a channel, the longest SDU that the wallet takes.
   package let mtu: Int
-  /// ATT requests and responses from link-up to State start.
+  /// ATT requests and responses from link-up until messages could flow.
   package let roundTrips: Int
+  /// Why a channel that the wallet offers was not used.
+  package let fallback: ChannelRefusal?
 
-  package init(mode: MdocMode, mtu: Int, roundTrips: Int) {
+  package init(
+    mode: MdocMode, transport: LinkTransport = .gatt, mtu: Int, roundTrips: Int, fallback: ChannelRefusal? = nil
+  ) {
     self.mode = mode
+    self.transport = transport
     self.mtu = mtu
     self.roundTrips = roundTrips
+    self.fallback = fallback
   }
 }

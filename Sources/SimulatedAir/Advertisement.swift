@@ -1,6 +1,4 @@
 import Bluetooth
-internal import CLinux
-import Glibc
 import Kernel
 import Links
 
@@ -10,82 +8,48 @@ package final class Advertisement {
   package let address: AirAddress
 
   private let loop: EventLoop
-  private let path: String
-  private let socket: Descriptor
-  private let handler: (RecordSocket) -> Void
-  private var watch: EventLoop.Watch?
-  private var pause: EventLoop.Timer?
+  private let name: AirName
+  private var listener: AirListener?
+  private var channel: AirListener?
 
   /// Advertises a service until `stop`. Each link that comes is handed to `handler`,
   /// which starts and keeps it.
   package init(
     of uuid: UUID128, in folder: String, on loop: EventLoop, handler: @escaping (RecordSocket) -> Void
   ) throws(AirError) {
-    let name = try AirName(folder: folder, uuid: uuid)
-    address = .random()
-    path = name.path(of: address)
+    name = try AirName(folder: folder, uuid: uuid)
+    let address = AirAddress.random()
+    self.address = address
     self.loop = loop
-    self.handler = handler
     do throws(SystemError) {
-      let socket = Descriptor(owning: try check("socket") { linux_seqpacket_socket() })
-      let raw = socket.raw
-      let hidden = name.hiddenPath(of: address)
-      let path = path
-      self.socket = socket
-      _ = try check("bind", path) { linux_unix_bind(raw, hidden) }
-      // It gets its name when it listens, so that nobody who sees the name is refused.
-      do throws(SystemError) {
-        _ = try check("listen", path) { listen(raw, 64) }
-        _ = try check("rename", path) { rename(hidden, path) }
-      } catch {
-        _ = unlink(hidden)
-        throw error
+      listener = try AirListener(name.path(of: address), hidden: name.hiddenPath(of: address), on: loop) { socket in
+        handler(RecordSocket(socket, bufferSize: AirName.bufferSize, on: loop))
       }
     } catch {
       throw .system(error)
-    }
-    do throws(SystemError) {
-      watch = try loop.watch(socket, for: .read) { [weak self] _ in self?.accept() }
-    } catch {
-      _ = unlink(path)
-      throw .system(error)
-    }
-    pause = loop.timer("accept again") { [weak self] in
-      guard let self, let watch = self.watch else { return }
-      try? self.loop.change(watch, to: .read)
     }
   }
 
   deinit { stop() }
 
-  /// Ends it: the name goes, and so do links that were not handed on yet. Those that were stay open.
-  package func stop() {
-    guard let watch else { return }
-    _ = unlink(path)
-    loop.remove(watch)
-    self.watch = nil
-    pause?.cancel()
-    // Refuses what waits and what comes; the descriptor itself goes with this object.
-    _ = shutdown(socket.raw, CInt(SHUT_RDWR))
-    while case let waiting = linux_accept(socket.raw), waiting >= 0 { _ = close(waiting) }
+  /// Takes channels of a PSM until `stop`: whoever connected may open one. Each is handed to `handler`, which starts and
+  /// keeps it.
+  package func offerChannel(psm: UInt16, handler: @escaping (RecordSocket) -> Void) throws(AirError) {
+    let loop = loop
+    do throws(SystemError) {
+      channel = try AirListener(name.path(of: psm, at: address), hidden: name.hiddenPath(of: .random()), on: loop) {
+        handler(AirName.channel($0, on: loop))
+      }
+    } catch {
+      throw .system(error)
+    }
   }
 
-  private func accept() {
-    while watch != nil {
-      let raw = linux_accept(socket.raw)
-      if raw >= 0 {
-        handler(RecordSocket(Descriptor(owning: raw), bufferSize: AirName.bufferSize, on: loop))
-        continue
-      }
-      switch errno {
-      case EINTR, ECONNABORTED: continue
-      case EAGAIN: return
-      default:
-        // No descriptor is free: the link waits in the socket and would be reported in every turn. Later, then.
-        if let watch { try? loop.change(watch, to: []) }
-        pause?.set(after: .milliseconds(100))
-        return
-      }
-    }
+  /// Ends it: the name goes, and so do links that were not handed on yet. Those that were stay open.
+  package func stop() {
+    listener?.stop()
+    listener = nil
+    channel?.stop()
+    channel = nil
   }
 }

@@ -2,6 +2,7 @@ import Bluetooth
 internal import CLinux
 import Glibc
 import Kernel
+import Links
 
 /// The random address of one advertisement: 48 bits, fresh each time, as a phone's is.
 package struct AirAddress: Hashable, Sendable, CustomStringConvertible {
@@ -71,6 +72,14 @@ struct AirName {
 
   /// Shorter than any advertised name, and hidden: for a socket that does not listen yet.
   func hiddenPath(of address: AirAddress) -> String { "\(folder)/.\(address)" }
+
+  /// Where a channel is opened: hidden too, for nobody looks for one.
+  func path(of psm: UInt16, at address: AirAddress) -> String { "\(folder)/.\(address).\(psm)" }
+
+  /// A channel over a connected socket.
+  static func channel(_ socket: consuming Descriptor, on loop: EventLoop) -> RecordSocket {
+    RecordSocket(socket, maximumRecord: RecordSocket.maximumSDU, bufferSize: bufferSize, on: loop)
+  }
 
   func address(of name: String) -> AirAddress? {
     name.hasPrefix(prefix) ? AirAddress(name.dropFirst(prefix.count)) : nil

@@ -34,6 +34,7 @@ package final class Discovery {
   private var states: [AirAddress: State] = [:]
   private var watch: FolderWatch?
   private var timer: EventLoop.Timer?
+  private var channelTimers: [AirAddress: EventLoop.Timer] = [:]
 
   /// Looks for a service until `stop`; what is there already is found in the loop's
   /// next turn. Advertisements of `own` addresses are not looked at: one reader may be on both sides.
@@ -76,6 +77,24 @@ package final class Discovery {
     wait(for: address)
   }
 
+  /// Opens a channel to an advertisement that was connected to. `completion` is called once, in a later turn of the
+  /// loop, unless this ends before.
+  package func openChannel(
+    _ psm: UInt16, to address: AirAddress, completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
+  ) {
+    let timer = loop.timer("channel") { [weak self] in
+      guard let self else { return }
+      channelTimers[address] = nil
+      do throws(SystemError) {
+        completion(.success(AirName.channel(try connect(name.path(of: psm, at: address)), on: loop)))
+      } catch {
+        completion(.failure(.refused))
+      }
+    }
+    channelTimers[address] = timer
+    timer.set(after: .zero)
+  }
+
   private func listFolder() throws(SystemError) {
     let present = try Files.list(name.folder).compactMap(name.address)
     for address in states.keys where !present.contains(address) { states[address] = nil }
@@ -112,7 +131,8 @@ package final class Discovery {
       guard watch != nil else { return }
       guard case .waiting(let failures)? = states[address] else { continue }
       do throws(SystemError) {
-        let connection = try connect(to: address)
+        let connection = RecordSocket(
+          try connect(name.path(of: address)), bufferSize: AirName.bufferSize, on: loop)
         states[address] = .connected
         handler(.connected(address, connection))
       } catch {
@@ -130,12 +150,11 @@ package final class Discovery {
     }
   }
 
-  private func connect(to address: AirAddress) throws(SystemError) -> RecordSocket {
+  private func connect(_ path: String) throws(SystemError) -> Descriptor {
     let socket = Descriptor(owning: try check("socket") { linux_seqpacket_socket() })
     let raw = socket.raw
-    let path = name.path(of: address)
     // In a UNIX socket this is done at once or refused: there is nothing to wait for.
     _ = try check("connect", path) { linux_unix_connect(raw, path) }
-    return RecordSocket(socket, bufferSize: AirName.bufferSize, on: loop)
+    return socket
   }
 }

@@ -6,10 +6,12 @@ import SimulatedAir
 /// The wallet's end of one connection on the simulated air, in either role, and what a quirk does to it.
 final class HolderLink {
   enum Event {
-    case started(mtu: Int)
+    /// The reader offers a channel: `channelOpened` or `channelRefused` is to follow.
+    case channelOffered(psm: UInt16)
+    case started(LinkStart)
     case message([UInt8])
     /// The last event. The connection is closed.
-    case finished(GATTLink.End)
+    case finished(LinkEnd)
   }
 
   let mode: MdocMode
@@ -22,11 +24,12 @@ final class HolderLink {
   ///   - suppressesStart: State start is not sent, or, in the server's role, not seen.
   ///   - ignoresEnd: State end of the reader is not seen.
   init(
-    _ engine: GATTLink, mode: MdocMode, over connection: RecordSocket, on loop: EventLoop, suppressesStart: Bool,
-    ignoresEnd: Bool
+    _ engine: any LinkEngine, mode: MdocMode, over connection: RecordSocket, on loop: EventLoop,
+    suppressesStart: Bool, ignoresEnd: Bool
   ) {
     self.mode = mode
-    let faults = LinkFaults(suppressesStart: suppressesStart, ignoresEnd: ignoresEnd)
+    let faults = LinkFaults(
+      isChannel: engine is L2CAPLink, suppressesStart: suppressesStart, ignoresEnd: ignoresEnd)
     self.faults = faults
     link = MessageLink(connection, engine: engine, on: loop, passage: faults.passage)
   }
@@ -43,6 +46,13 @@ final class HolderLink {
     link.send(message)
   }
 
+  func channelOpened() { link.channelOpened() }
+
+  func channelRefused(_ reason: ChannelRefusal) { link.channelRefused(reason) }
+
+  /// ATT requests that were answered so far.
+  var roundTrips: Int { link.roundTrips }
+
   /// Sends one characteristic value just as it is. It is no message, so nothing is complete after it.
   func sendValue(_ value: [UInt8]) {
     isSending = true
@@ -57,7 +67,8 @@ final class HolderLink {
 
   private func take(_ event: MessageLink.Event, _ handler: (Event) -> Void) {
     switch event {
-    case .started(let start): if !faults.suppressesStart { handler(.started(mtu: start.mtu)) }
+    case .channelOffered(let psm): handler(.channelOffered(psm: psm))
+    case .started(let start): if !faults.suppressesStart { handler(.started(start)) }
     case .message(let message): handler(.message(message))
     case .progress: break
     case .sent:
@@ -72,23 +83,30 @@ final class HolderLink {
   }
 }
 
-/// What a quirk does to the PDUs of one link.
+/// What a quirk does to the records of one link.
 private final class LinkFaults {
+  /// Records are pieces of a stream, and no PDUs.
+  private let isChannel: Bool
   let suppressesStart: Bool
   private let ignoresEnd: Bool
   /// Bytes of messages that may still be sent before the link drops; nil when it does not.
   var bytesUntilDrop: Int?
 
-  init(suppressesStart: Bool, ignoresEnd: Bool) {
+  init(isChannel: Bool, suppressesStart: Bool, ignoresEnd: Bool) {
+    self.isChannel = isChannel
     self.suppressesStart = suppressesStart
     self.ignoresEnd = ignoresEnd
   }
 
   func passage(_ direction: MessageLink.Direction, _ pdu: [UInt8]) -> MessageLink.Passage {
-    if suppressesStart, LinkFaults.isStart(pdu) { return .isLost }
-    if ignoresEnd, direction == .incoming, LinkFaults.isEnd(pdu) { return .isLost }
-    guard direction == .outgoing, let left = bytesUntilDrop, LinkFaults.carriesPart(pdu) else { return .passes }
-    let size = pdu.count - 4
+    if !isChannel {
+      if suppressesStart, LinkFaults.isStart(pdu) { return .isLost }
+      if ignoresEnd, direction == .incoming, LinkFaults.isEnd(pdu) { return .isLost }
+    }
+    guard direction == .outgoing, let left = bytesUntilDrop, isChannel || LinkFaults.carriesPart(pdu) else {
+      return .passes
+    }
+    let size = isChannel ? pdu.count : pdu.count - 4
     guard size <= left else { return .endsLink }
     bytesUntilDrop = left - size
     return .passes

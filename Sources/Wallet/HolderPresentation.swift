@@ -39,13 +39,14 @@ final class HolderPresentation {
       plan.sessionCurve
       ?? (first.credential.deviceKey.curve.kind == .edwards ? .p256 : first.credential.deviceKey.curve)
     let key = try PrivateKey.generate(curve)
-    let bluetooth = try HolderPresentation.offer(plan.mode)
+    let psm = plan.usesL2CAP ? UInt16.random(in: ChannelPSM.range) : nil
+    let bluetooth = try HolderPresentation.offer(plan.mode, psm: plan.namesPSM ? psm : nil)
     engagement = EngagementURI(engagement: DeviceEngagementDraft(key: key.publicKey, bluetooth: bluetooth).encode())
     loop = try EventLoop()
     let answer = HolderAnswer(documents: documents, quirks: plan.quirks)
     let ident = try DeviceEngagement(engagement.engagement).bleIdent
     radio = HolderRadio(
-      loop: loop, air: air, bluetooth: bluetooth, ident: ident, mtu: plan.mtu, quirks: plan.quirks,
+      loop: loop, air: air, bluetooth: bluetooth, ident: ident, mtu: plan.mtu, psm: psm, quirks: plan.quirks,
       patience: plan.timeout)
     conversation = HolderConversation(
       engagement: engagement.engagement, key: key, answer: answer,
@@ -53,13 +54,14 @@ final class HolderPresentation {
   }
 
   /// One UUID for both modes, fresh for this engagement: a random one of RFC 9562 version 4.
-  private static func offer(_ mode: PresentationPlan.Mode) throws -> BluetoothRetrieval {
+  private static func offer(_ mode: PresentationPlan.Mode, psm: UInt16?) throws -> BluetoothRetrieval {
     var bytes = randomBytes(16)
     bytes[6] = bytes[6] & 0x0f | 0x40
     bytes[8] = bytes[8] & 0x3f | 0x80
     guard let uuid = UUID128(bytes) else { preconditionFailure("16 bytes are a UUID") }
     return BluetoothRetrieval(
-      peripheralServer: mode == .central ? nil : .init(uuid: uuid), centralClient: mode == .peripheral ? nil : uuid)
+      peripheralServer: mode == .central ? nil : .init(uuid: uuid, psm: psm),
+      centralClient: mode == .peripheral ? nil : uuid)
   }
 
   /// Goes on the air: from here on a reader finds this wallet.
@@ -88,10 +90,14 @@ final class HolderPresentation {
   private func take(_ event: HolderRadio.Event) {
     switch event {
     case .remark(let text): console.remark(text)
-    case .started(let mode, let mtu):
+    case .started(let mode, let start):
+      let transport = start.transport == .l2cap ? " over a channel" : ""
       report(
-        "link", "link up in \(mode.name), MTU \(mtu)",
-        [.init("mode", .string(mode.rawValue)), .init("mtu", .integer(mtu))])
+        "link", "link up in \(mode.name)\(transport), MTU \(start.mtu)",
+        [
+          .init("mode", .string(mode.rawValue)), .init("transport", .string(start.transport.rawValue)),
+          .init("mtu", .integer(start.mtu)),
+        ])
       feed(.linkStarted)
     case .message(let message): feed(.message(message))
     case .endedByReader: feed(.readerEndedLink)

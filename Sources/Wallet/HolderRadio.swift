@@ -13,7 +13,7 @@ final class HolderRadio {
   enum Event {
     /// Something a technician may want to know.
     case remark(String)
-    case started(MdocMode, mtu: Int)
+    case started(MdocMode, LinkStart)
     case message(ByteView)
     /// The reader said State end.
     case endedByReader
@@ -28,6 +28,8 @@ final class HolderRadio {
   private let bluetooth: BluetoothRetrieval
   private let ident: [UInt8]
   private let mtu: Int
+  /// The channel that is offered beside GATT; nil where none is offered or used.
+  private let psm: UInt16?
   private let quirks: Quirks
   private let patience: Duration
   private var handler: ((Event) -> Void)?
@@ -35,8 +37,8 @@ final class HolderRadio {
   private var discovery: Discovery?
   /// Links that have not started.
   private var candidates: [HolderLink] = []
-  /// Links that have started while the reader's choice is not known, with their MTU.
-  private var started: [ObjectIdentifier: Int] = [:]
+  /// Links that have started while the reader's choice is not known.
+  private var started: [ObjectIdentifier: LinkStart] = [:]
   private var active: HolderLink?
   /// Whether a message was begun over the session's link and not sent to its end.
   var hasUnsentMessage: Bool { active?.isSending ?? wasSending }
@@ -47,16 +49,18 @@ final class HolderRadio {
 
   /// - Parameters:
   ///   - ident: what a reader must show in mdoc central client mode.
+  ///   - psm: the channel that is offered beside GATT; with any, one of the reader is used as well.
   ///   - patience: how long the `lingering` quirk keeps a link open.
   init(
-    loop: EventLoop, air: String, bluetooth: BluetoothRetrieval, ident: [UInt8], mtu: Int, quirks: Quirks,
-    patience: Duration
+    loop: EventLoop, air: String, bluetooth: BluetoothRetrieval, ident: [UInt8], mtu: Int, psm: UInt16? = nil,
+    quirks: Quirks, patience: Duration
   ) {
     self.loop = loop
     self.air = air
     self.bluetooth = bluetooth
     self.ident = ident
     self.mtu = mtu
+    self.psm = psm
     self.quirks = quirks
     self.patience = patience
   }
@@ -68,6 +72,11 @@ final class HolderRadio {
     if let service = bluetooth.peripheralServer?.uuid {
       advertisement = try Advertisement(of: service, in: air, on: loop) { [weak self] connection in
         self?.serve(service, over: connection)
+      }
+      if let psm {
+        try advertisement?.offerChannel(psm: psm) { [weak self] in
+          self?.adoptChannel($0, .peripheralServer, roundTrips: 0)
+        }
       }
     }
     if let service = bluetooth.centralClient {
@@ -105,33 +114,60 @@ final class HolderRadio {
 
   // MARK: Connections
 
-  private var limits: GATTLink.Limits {
-    var limits = GATTLink.Limits()
+  private var limits: LinkLimits {
+    var limits = LinkLimits()
     limits.mtuOffer = mtu
     limits.setup = patience
     // Closing a simulated link delivers what was sent.
     limits.linger = .zero
-    if quirks.contains(.shortFragments) { limits.valueLength = max(2, (mtu - 3) / 2) }
+    if quirks.contains(.shortFragments) {
+      limits.valueLength = max(2, (mtu - 3) / 2)
+      limits.pieceLength = limits.valueLength
+    }
     return limits
   }
 
   private func serve(_ service: UUID128, over connection: RecordSocket) {
-    adopt(.server(mode: .peripheralServer, service: service, limits: limits), .peripheralServer, connection, from: nil)
+    let link = GATTLink.server(mode: .peripheralServer, service: service, psm: psm, limits: limits)
+    adopt(link, .peripheralServer, connection, from: nil)
   }
 
   private func found(_ event: Discovery.Event, _ service: UUID128) {
     switch event {
     case .connected(let address, let connection):
-      let link = GATTLink.client(mode: .centralClient, service: service, ident: ident, limits: limits)
+      let link = GATTLink.client(
+        mode: .centralClient, service: service, ident: ident, wantsChannel: psm != nil, limits: limits)
       adopt(link, .centralClient, connection, from: address)
     case .skipped: break
     case .folderGone: handler?(.remark("the air is gone: \(air)"))
     }
   }
 
-  private func adopt(_ gatt: GATTLink, _ mode: MdocMode, _ connection: RecordSocket, from address: AirAddress?) {
+  private func adoptChannel(_ channel: RecordSocket, _ mode: MdocMode, roundTrips: Int) {
+    adopt(L2CAPLink(mtu: channel.sendLimit, roundTrips: roundTrips, limits: limits), mode, channel, from: nil)
+  }
+
+  /// Opens the reader's channel beside a link of GATT, which stays until the session's link is chosen.
+  private func openChannel(_ psm: UInt16, beside link: HolderLink, at address: AirAddress?) {
+    guard let discovery, let address else { return link.channelRefused(.refused) }
+    discovery.openChannel(psm, to: address) { [weak self, weak link] result in
+      guard let self, let link, candidates.contains(where: { $0 === link }) else { return }
+      switch result {
+      case .success(let channel):
+        link.channelOpened()
+        adoptChannel(channel, link.mode, roundTrips: link.roundTrips)
+      case .failure(let reason):
+        handler?(.remark("no channel to the reader: \(reason.code)"))
+        link.channelRefused(reason)
+      }
+    }
+  }
+
+  private func adopt(
+    _ engine: any LinkEngine, _ mode: MdocMode, _ connection: RecordSocket, from address: AirAddress?
+  ) {
     let link = HolderLink(
-      gatt, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart),
+      engine, mode: mode, over: connection, on: loop, suppressesStart: quirks.contains(.noStart),
       ignoresEnd: quirks.contains(.lingering))
     candidates.append(link)
     do throws(SystemError) {
@@ -148,15 +184,16 @@ final class HolderRadio {
 
   private func take(_ event: HolderLink.Event, of link: HolderLink, from address: AirAddress?) {
     switch event {
-    case .started(let mtu):
+    case .channelOffered(let psm): openChannel(psm, beside: link, at: address)
+    case .started(let start):
       guard active == nil else { return link.close() }
       if bluetooth.peripheralServer != nil, bluetooth.centralClient != nil {
-        started[ObjectIdentifier(link)] = mtu
+        started[ObjectIdentifier(link)] = start
       } else {
-        choose(link, mtu: mtu)
+        choose(link, start)
       }
     case .message(let message):
-      if active == nil, let mtu = started[ObjectIdentifier(link)] { choose(link, mtu: mtu) }
+      if active == nil, let start = started[ObjectIdentifier(link)] { choose(link, start) }
       if link === active { handler?(.message(message[...])) }
     case .finished(let end):
       if link === active { return activeFinished(end) }
@@ -165,13 +202,13 @@ final class HolderRadio {
     }
   }
 
-  private func choose(_ link: HolderLink, mtu: Int) {
+  private func choose(_ link: HolderLink, _ start: LinkStart) {
     active = link
     stopSearching(except: link)
-    handler?(.started(link.mode, mtu: mtu))
+    handler?(.started(link.mode, start))
   }
 
-  private func activeFinished(_ end: GATTLink.End) {
+  private func activeFinished(_ end: LinkEnd) {
     wasSending = active?.isSending ?? false
     active = nil
     switch end {
@@ -186,7 +223,7 @@ final class HolderRadio {
     finish()
   }
 
-  private func candidateFinished(_ end: GATTLink.End, from address: AirAddress?) {
+  private func candidateFinished(_ end: LinkEnd, from address: AirAddress?) {
     guard active == nil, !isClosing, case .failed(let failure) = end else { return }
     // A device that connects and goes away, as any does that looks around, is none of our business.
     guard let address else { return }

@@ -20,6 +20,8 @@ enum PresentCommand {
       CommandOption("--mode", "MODE", "central, peripheral or both (default both)"),
       CommandOption("--session-curve", "CURVE", "curve of the session key (default: that of the device key)"),
       CommandOption("--mtu", "N", "largest ATT MTU, 23 to 517 (default 515)"),
+      CommandOption("--l2cap", "offer an L2CAP channel beside GATT, and use one that the reader offers"),
+      CommandOption("--psm-in-engagement", "name the channel in the code as well (with --l2cap)"),
       CommandOption("--yes", "consent without asking"),
       CommandOption("--no", "refuse without asking"),
       CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
@@ -97,6 +99,10 @@ struct PresentationPlan {
   /// A flaw that was named as a quirk.
   var flaw: Flaw?
   var mtu = 515
+  /// Whether an LE credit-based channel is offered and used beside GATT.
+  var usesL2CAP = false
+  /// Whether the code names that channel.
+  var namesPSM = false
   /// How long each step of the reader may take.
   var timeout = Duration.seconds(120)
   /// Nil for the curve of the device key, where that can agree.
@@ -123,11 +129,29 @@ struct PresentationPlan {
       self.flaw = flaw
     }
     mtu = try arguments.integer("--mtu", in: 23...517) ?? mtu
+    usesL2CAP = arguments.has("--l2cap")
+    namesPSM = arguments.has("--psm-in-engagement")
+    try checkChannel()
     if let seconds = try arguments.integer("--timeout", in: 1...3600) { timeout = .seconds(seconds) }
     sessionCurve = try arguments.choice("--session-curve", of: Curve.self)
     if let curve = sessionCurve, curve.kind == .edwards {
       throw CommandError.usage(
         "--session-curve \(curve.rawValue)", "a key on this curve cannot agree", hint: "use P-256, or X25519")
+    }
+  }
+
+  /// What has no meaning together.
+  private func checkChannel() throws(CommandError) {
+    if namesPSM, !usesL2CAP {
+      throw CommandError.usage("--psm-in-engagement", "there is no channel to name", hint: "add --l2cap")
+    }
+    if namesPSM, mode == .central {
+      throw CommandError.usage(
+        "--psm-in-engagement", "in mode central the channel is the reader's", hint: "leave it out")
+    }
+    for quirk in [Quirk.noStart, .invalidFragment] where usesL2CAP && quirks.contains(quirk) {
+      throw CommandError.usage(
+        "--quirk \(quirk.rawValue)", "a channel has neither State nor parts", hint: "leave --l2cap out")
     }
   }
 }

@@ -48,6 +48,8 @@ final class ApplianceHarness {
   private var relayPulses = 0
   private var isRelayActive = false
   private var endedAt: ContinuousClock.Instant?
+  /// As the board has it.
+  var usesL2CAP = true
   private var current: Visitor?
 
   init() throws {
@@ -74,7 +76,8 @@ final class ApplianceHarness {
     let parts = Appliance.Parts(
       template: try ReaderConfiguration(text: ApplianceHarness.template).template, timeouts: timeouts,
       signals: .init(display: .milliseconds(60), relayPulse: .milliseconds(100), hasBuzzer: false),
-      camera: .pictures(pictures), radio: .air(air), panel: .terminal(descriptor: open("/dev/null", O_WRONLY)),
+      camera: .pictures(pictures), radio: .air(air), usesL2CAP: usesL2CAP,
+      panel: .terminal(descriptor: open("/dev/null", O_WRONLY)),
       events: .file(folder + "/events.jsonl"), statusFile: folder + "/status.json")
     let appliance = try Appliance(parts) { [anchor] in
       let bytes = (try? Files.read(anchor, limit: 65_536)) ?? []

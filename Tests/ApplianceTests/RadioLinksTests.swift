@@ -16,25 +16,37 @@ private final class Crossing {
   var events: [String] = []
   var ended: [String] = []
   var walletEvents: [String] = []
+  /// What channels were asked for, and how to answer.
+  var asked: [String] = []
+  var answers: [(Result<RecordSocket, ChannelRefusal>) -> Void] = []
 
   init() throws {
     loop = try EventLoop()
     uuid = try #require(UUID128((0..<16).map { 0xb0 + $0 }))
-    links = RadioLinks(on: loop) { [unowned self] id, event in
+    var limits = LinkLimits()
+    limits.linger = .zero
+    links = RadioLinks(on: loop, limits: limits) { [unowned self] id, event in
       switch event {
-      case .started(let facts): events.append("\(id) started \(facts.mode.rawValue)")
+      case .started(let facts):
+        let transport = facts.transport == .gatt ? "" : " l2cap \(facts.mtu) \(facts.roundTrips)"
+        events.append("\(id) started \(facts.mode.rawValue)\(transport)\(facts.fallback.map { " \($0.code)" } ?? "")")
       case .message(let message): events.append("\(id) message \(message)")
       case .ended(let reason): events.append("\(id) \(reason)")
       case .sent: events.append("\(id) sent")
       case .progress: break
       }
+    } openChannel: { [unowned self] address, psm, completion in
+      asked.append("\(address) \(psm)")
+      answers.append(completion)
     } onEnd: { [unowned self] address, _, hadStarted, _ in
       ended.append("\(address) \(hadStarted)")
     }
   }
 
   /// Connects in a mode; the wallet's end is started as well unless it says nothing.
-  func connect(_ mode: MdocMode, address: Int, isSilent: Bool = false) throws {
+  func connect(
+    _ mode: MdocMode, address: Int, isSilent: Bool = false, psm: UInt16? = nil, fallback: ChannelRefusal? = nil
+  ) throws {
     var limits = GATTLink.Limits()
     limits.linger = .zero
     let ident = [UInt8](repeating: 3, count: 16)
@@ -42,21 +54,40 @@ private final class Crossing {
     let engines: (GATTLink, GATTLink) =
       mode == .centralClient
       ? (
-        .server(mode: mode, service: uuid, ident: ident, limits: limits),
-        .client(mode: mode, service: uuid, ident: ident, limits: limits)
+        .server(mode: mode, service: uuid, ident: ident, psm: psm, limits: limits),
+        .client(mode: mode, service: uuid, ident: ident, wantsChannel: true, limits: limits)
       )
-      : (.client(mode: mode, service: uuid, limits: limits), .server(mode: mode, service: uuid, limits: limits))
+      : (
+        .client(mode: mode, service: uuid, wantsChannel: true, limits: limits),
+        .server(mode: mode, service: uuid, psm: psm, limits: limits)
+      )
     let link = MessageLink(theirs, engine: engines.1, on: loop)
     wallet[address] = link
-    links.adopt(ours, engine: engines.0, mode: mode, address: address)
+    links.adopt(ours, engine: engines.0, mode: mode, address: address, fallback: fallback)
     guard !isSilent else { return }
+    try start(link, address)
+  }
+
+  private func start(_ link: MessageLink, _ address: Int) throws {
     try link.start { [unowned self] event in
       switch event {
+      case .channelOffered(let psm): walletEvents.append("\(address) channel \(psm)")
       case .message(let message): walletEvents.append("\(address) message \(message)")
       case .finished(let end): walletEvents.append("\(address) \(end.code)")
       default: break
       }
     }
+  }
+
+  /// A channel: our end, for the radio; the wallet's end is a link of its own under this number.
+  func channel(_ number: Int) throws -> RecordSocket {
+    let (ours, theirs) = try RecordSocket.pair(maximumRecord: RecordSocket.maximumSDU, on: loop)
+    var limits = LinkLimits()
+    limits.linger = .zero
+    let link = MessageLink(theirs, engine: L2CAPLink(mtu: theirs.sendLimit, limits: limits), on: loop)
+    wallet[number] = link
+    try start(link, number)
+    return ours
   }
 
   func turn() throws { _ = try loop.run(until: .now + .milliseconds(30)) }
@@ -140,5 +171,136 @@ struct RadioLinksTests {
     try crossing.turn()
     #expect(crossing.links.close().sorted() == [1, 2])
     #expect(crossing.links.close() == [])
+  }
+}
+
+@Suite("Channels beside the links of one transaction")
+struct ChannelTests {
+  private func offering() throws -> Crossing {
+    let crossing = try Crossing()
+    try crossing.connect(.peripheralServer, address: 1, psm: 0x85)
+    try crossing.turn()
+    #expect(crossing.asked == ["1 133"] && crossing.events == [])
+    return crossing
+  }
+
+  @Test("a channel that opens carries the session, and GATT stays connected until its end")
+  func opened() throws {
+    let crossing = try offering()
+    crossing.answers[0](.success(try crossing.channel(11)))
+    #expect(crossing.events == ["1 started peripheralServer l2cap 8192 4"])
+    crossing.links.keep(1)
+    crossing.links.send([UInt8](repeating: 5, count: 20_000), on: 1)
+    try crossing.turn()
+    #expect(crossing.walletEvents.map { $0.count } == [60_011])
+    crossing.wallet[11]?.send([0xa0])
+    try crossing.turn()
+    #expect(crossing.events.suffix(2) == ["1 sent", "1 message [160]"])
+    crossing.links.finish(1)
+    try crossing.turn()
+    #expect(crossing.events.last == "1 linkEnded" && crossing.ended == ["1 true"])
+    #expect(crossing.walletEvents.suffix(2).sorted() == ["1 linkLost", "11 peerTerminated"])
+  }
+
+  @Test(
+    "without the channel the session goes over GATT, with the reason", arguments: [ChannelRefusal.refused, .timeout])
+  func refused(reason: ChannelRefusal) throws {
+    let crossing = try offering()
+    crossing.answers[0](.failure(reason))
+    try crossing.turn()
+    #expect(crossing.events == ["1 started peripheralServer \(reason.code)"])
+    crossing.links.keep(1)
+    crossing.links.send([1, 2], on: 1)
+    try crossing.turn()
+    #expect(crossing.walletEvents == ["1 message [1, 2]"])
+  }
+
+  @Test("a wallet that offers none is not asked, and one that was refused before says why")
+  func none() throws {
+    let crossing = try Crossing()
+    try crossing.connect(.peripheralServer, address: 1, fallback: .refused)
+    try crossing.turn()
+    #expect(crossing.asked == [] && crossing.events == ["1 started peripheralServer l2capRefused"])
+  }
+
+  @Test("a channel that fails before it has carried anything gives way to GATT, which is sent the same")
+  func lost() throws {
+    let crossing = try offering()
+    let (ours, theirs) = try RecordSocket.pair(maximumRecord: 16, on: crossing.loop)
+    try theirs.start { _ in }
+    crossing.answers[0](.success(ours))
+    crossing.links.keep(1)
+    crossing.links.send([1, 2], on: 1)
+    try crossing.turn()
+    // An SDU longer than we allow: the channel is closed, by nobody's wish.
+    _ = theirs.send([UInt8](repeating: 0, count: 17))
+    try crossing.turn()
+    #expect(
+      crossing.events == [
+        "1 started peripheralServer l2cap 16 4", "1 sent", "1 started peripheralServer l2capLost", "1 sent",
+      ])
+    #expect(crossing.walletEvents == ["1 message [1, 2]"])
+    crossing.wallet[1]?.send([7])
+    try crossing.turn()
+    #expect(crossing.events.last == "1 message [7]")
+  }
+
+  @Test("a wallet that closes the channel wants no more, and one that goes within a message is lost")
+  func closed() throws {
+    for (part, code) in [([], "peerTerminated"), ([0, 0, 0, 9, 1], "linkLost")] as [([UInt8], String)] {
+      let crossing = try offering()
+      let (ours, theirs) = try RecordSocket.pair(maximumRecord: 16, on: crossing.loop)
+      crossing.answers[0](.success(ours))
+      crossing.links.keep(1)
+      if !part.isEmpty { _ = theirs.send(part) }
+      theirs.close()
+      try crossing.turn()
+      #expect(crossing.events.last == "1 \(code)")
+      #expect(crossing.ended == ["1 true"])
+    }
+  }
+
+  @Test("an answer that comes when the link is gone is dropped")
+  func late() throws {
+    let crossing = try offering()
+    crossing.wallet[1]?.close()
+    try crossing.turn()
+    #expect(crossing.events == ["1 linkLost"])
+    crossing.answers[0](.success(try crossing.channel(11)))
+    crossing.answers[0](.failure(.timeout))
+    try crossing.turn()
+    #expect(crossing.events == ["1 linkLost"])
+    #expect(crossing.walletEvents.last == "11 peerTerminated")
+  }
+
+  @Test("a phone's channel takes the place of its GATT connection, and of nobody else's")
+  func accepted() throws {
+    let crossing = try Crossing()
+    try crossing.connect(.centralClient, address: 1, psm: 0x92)
+    try crossing.turn()
+    #expect(crossing.walletEvents == ["1 channel 146"])
+    #expect(crossing.links.isAwaited(1, .centralClient))
+    #expect(!crossing.links.isAwaited(2, .centralClient) && !crossing.links.isAwaited(1, .peripheralServer))
+    crossing.links.adoptChannel(try crossing.channel(11), mode: .centralClient, address: 1)
+    // MTU, service, characteristics, Ident, PSM.
+    #expect(crossing.events == ["1 started centralClient l2cap 8192 5"])
+    #expect(!crossing.links.isAwaited(1, .centralClient))
+    // A second one, by itself, is another link.
+    crossing.links.adoptChannel(try crossing.channel(12), mode: .centralClient, address: 1)
+    #expect(crossing.events.last == "2 started centralClient l2cap 8192 0")
+    crossing.links.keep(1)
+    crossing.wallet[11]?.send([9])
+    try crossing.turn()
+    #expect(crossing.events.last == "1 message [9]" && crossing.ended == ["1 true"])
+  }
+
+  @Test("a phone that does not use the channel is served over GATT")
+  func ignored() throws {
+    let crossing = try Crossing()
+    try crossing.connect(.centralClient, address: 1, psm: 0x92)
+    try crossing.turn()
+    crossing.wallet[1]?.channelRefused(.refused)
+    try crossing.turn()
+    #expect(crossing.events == ["1 started centralClient"])
   }
 }

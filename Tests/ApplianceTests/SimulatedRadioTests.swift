@@ -62,6 +62,33 @@ struct SimulatedRadioTests {
     advertisement.stop()
   }
 
+  @Test(
+    "a channel that the code names and nobody takes: the session goes over GATT, with the reason",
+    arguments: [true, false])
+  func channelGone(isSwitchedOn: Bool) throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var links: [MessageLink] = []
+    // The characteristic is there too, and is not tried again.
+    let engine = GATTLink.server(mode: .peripheralServer, service: uuid, psm: 0x85, limits: limits)
+    let advertisement = try Advertisement(of: uuid, in: folder, on: loop) { connection in
+      let link = MessageLink(connection, engine: engine, on: loop)
+      try? link.start { _ in }
+      links.append(link)
+    }
+    var facts: LinkFacts?
+    let radio = SimulatedRadio(folder: folder, messageLimit: 1000, usesChannels: isSwitchedOn, on: loop) { event in
+      if case .link(1, .started(let started)) = event { facts = started }
+    }
+    radio.open(RadioPlan(advertise: nil, ident: [], discover: uuid, psm: 0x85))
+    let deadline = ContinuousClock.now + .seconds(5)
+    while facts == nil, .now < deadline { try loop.turn(until: .now + .milliseconds(10)) }
+    let started = try #require(facts)
+    #expect(started.transport == .gatt && started.fallback == (isSwitchedOn ? .refused : nil))
+    #expect(started.roundTrips == 5 && links.count == 1)
+    radio.close()
+    advertisement.stop()
+  }
+
   @Test("the first to connect is not the wallet; the first to write State start is, and the other is let go")
   func bystander() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -66,7 +66,7 @@ struct GATTLinkPairTests {
       case .started(let start): started.append(start)
       case .message(let message): received(&self, message)
       case .finished(let end): ends.append(end)
-      case .messageProgress, .messageSent, .wake: break
+      case .messageProgress, .messageSent, .wake, .channelOffered: break
       }
       return nil
     }

@@ -12,12 +12,13 @@ let ident = [UInt8](0xa0..<0xb0)
 
 /// One link with virtual time. Outputs come out as text, so that a conversation reads like one.
 struct LinkBench {
-  var link: GATTLink
+  var link: any LinkEngine
   var now = ContinuousClock.now
   var canTransmit = true
   /// Deadlines are asked for apart from the rest.
   var lastWake: ContinuousClock.Instant?
 
+  init(_ link: any LinkEngine) { self.link = link }
   init(_ link: GATTLink) { self.link = link }
 
   mutating func feed(_ input: GATTLink.Input) -> [String] {
@@ -38,7 +39,9 @@ struct LinkBench {
     while let output = link.nextOutput(at: now, canTransmit: canTransmit) {
       switch output {
       case .transmit(let pdu): texts.append("tx " + pdu.hex)
-      case .started(let start): texts.append("started \(start.mtu) \(start.roundTrips)")
+      case .channelOffered(let psm): texts.append("channel \(psm)")
+      case .started(let start):
+        texts.append("started \(start.mtu) \(start.roundTrips)" + (start.fallback.map { " \($0.code)" } ?? ""))
       case .messageProgress(let count): texts.append("progress \(count)")
       case .message(let message): texts.append("message " + message.hex)
       case .messageSent: texts.append("sent")

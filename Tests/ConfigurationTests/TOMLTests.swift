@@ -183,11 +183,30 @@ import Testing
     camera.device = "/dev/v4l/by-id/usb-cam"
     camera.formats = [.mjpeg]
     camera.focus = 120
-    #expect(facts.camera == .v4l2(camera) && facts.radio == .bluetooth(adapter: "hci0"))
+    #expect(facts.camera == .v4l2(camera) && facts.radio == .bluetooth(adapter: "hci0") && facts.usesL2CAP)
     guard case .gpio(let lines) = facts.panel else { return #expect(Bool(false), "no lines") }
     #expect(lines.chip == "pinctrl-bcm2711" && Set(lines.lines.keys) == [.green, .relay, .button])
     #expect(lines.lines[.relay] == .init(place: .offset(27), isActiveLow: true, bias: .asIs))
     #expect(lines.lines[.button] == .init(place: .name("GPIO22"), isActiveLow: true, bias: .pullUp))
+  }
+
+  @Test("channels are switched off for either kind of radio, by true or false only", arguments: ["air", "bluetooth"])
+  func channels(kind: String) throws {
+    func text(_ value: String) -> String {
+      """
+      name = "door"
+      [camera]
+      kind = "pictures"
+      [radio]
+      kind = "\(kind)"
+      l2cap = \(value)
+      [panel]
+      kind = "terminal"
+      """
+    }
+    #expect(try !BoardFacts(text: text("false")).usesL2CAP)
+    #expect(try BoardFacts(text: text("true")).usesL2CAP)
+    #expect(brief(text("\"no\"")) == ["6 radio.l2cap: is text, must be true or false"])
   }
 
   @Test("every board that comes with the program loads, under the name of its folder, and says how to use it")

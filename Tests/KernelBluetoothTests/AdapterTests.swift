@@ -1,3 +1,5 @@
+import Bluetooth
+import Glibc
 import Kernel
 import Testing
 
@@ -42,6 +44,14 @@ struct AdapterTests {
     // Whatever this machine has: no Bluetooth at all, no permission, or other adapters.
     let code = try #require(report.problem).code
     #expect(["kernelLacksBluetooth", "notPermitted", "adapterMissing", "noAdapter", "adapterHeld"].contains(code))
+  }
+
+  @Test("a channel that is not answered is told from one that is refused")
+  func channels() {
+    #expect(ChannelRefusal(SystemError("connect", code: ETIMEDOUT, subject: "a phone")) == .timeout)
+    for code in [ECONNREFUSED, EACCES, ENOPROTOOPT, EHOSTDOWN] {
+      #expect(ChannelRefusal(SystemError("connect", code: code, subject: "a phone")) == .refused)
+    }
   }
 
   @Test("the adapter of this machine advertises and listens")

@@ -54,6 +54,18 @@ struct CommandTests {
         "mdoc-wallet: --quirk expired: documents of a folder are signed already\nissue one with --flaw expired, or leave --wallet out\n"
       ),
       (
+        ["present", "--air", "/x", "--psm-in-engagement"],
+        "mdoc-wallet: --psm-in-engagement: there is no channel to name\nadd --l2cap\n"
+      ),
+      (
+        ["present", "--air", "/x", "--l2cap", "--psm-in-engagement", "--mode", "central"],
+        "mdoc-wallet: --psm-in-engagement: in mode central the channel is the reader's\nleave it out\n"
+      ),
+      (
+        ["present", "--air", "/x", "--l2cap", "--quirk", "invalid-fragment"],
+        "mdoc-wallet: --quirk invalid-fragment: a channel has neither State nor parts\nleave --l2cap out\n"
+      ),
+      (
         ["present", "--air", "/x", "--quirk", "early-disconect"],
         "mdoc-wallet: --quirk 'early-disconect': no such value\ndid you mean early-disconnect?\n"
       ),

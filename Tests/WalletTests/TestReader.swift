@@ -115,7 +115,7 @@ final class TestReader {
       result.mtu = start.mtu
       feedSession(.linkStarted)
     case .message(let message): feedSession(.message(message[...]))
-    case .progress, .sent: break
+    case .progress, .sent, .channelOffered: break
     case .finished(let end):
       links[id] = nil
       guard id == active else { return }

@@ -29,6 +29,10 @@ int bluetooth_l2cap_accept(int socket, uint8_t *address, uint8_t *type);
 int bluetooth_set_low_security(int socket);
 /// SO_RCVBUFFORCE, or SO_RCVBUF where that is not allowed. Gives what the kernel counts now (twice what was asked).
 int bluetooth_set_receive_buffer(int socket, int bytes);
+/// The PSM of a bound socket; the kernel chooses one for a socket that was bound to none.
+int bluetooth_l2cap_psm(int socket);
+/// BT_MODE: LE flow control, for a bound socket. Kernels that know no other mode for LE refuse the option.
+int bluetooth_set_le_flow_control(int socket);
 /// BT_RCVMTU and BT_SNDMTU of a channel with a PSM.
 int bluetooth_set_receive_mtu(int socket, uint16_t bytes);
 int bluetooth_send_mtu(int socket);

@@ -1,0 +1,89 @@
+import Commands
+import Foundation
+import ReaderCore
+import Synchronization
+import Testing
+import Wallet
+
+@testable import Appliance
+
+/// Wallets of ours with channels, at the whole reader on the simulated board.
+@Suite("Visitors over a channel", .serialized)
+struct ChannelVisitTests {
+  /// A wallet in a thread of its own.
+  private final class PresentingWallet: Sendable {
+    private let out = Mutex("")
+
+    init(_ words: [String]) {
+      Thread.detachNewThread { [self] in
+        let console = Console(program: "mdoc-wallet", input: -1) { text, isData in
+          if isData { self.out.withLock { $0 += text } }
+        }
+        _ = WalletCommands.run(["present"] + words, console: console)
+      }
+    }
+
+    func engagement() throws -> String {
+      let deadline = ContinuousClock.now + .seconds(20)
+      while ContinuousClock.now < deadline {
+        let code = out.withLock { $0.split(separator: "\n").first { $0.hasPrefix("mdoc:") }.map(String.init) }
+        if let code { return code }
+        usleep(2000)
+      }
+      throw CancellationError()
+    }
+  }
+
+  private func visitor(_ words: String, _ expectation: ApplianceHarness.Expectation) -> ApplianceHarness.Visitor {
+    ApplianceHarness.Visitor(title: words, expectation: expectation) { harness in
+      let options = words.split(separator: " ").map(String.init)
+      let wallet = PresentingWallet(
+        ["--air", harness.air, "--anchor-out", harness.anchor, "--yes", "--timeout", "10"] + options)
+      return try wallet.engagement()
+    }
+  }
+
+  @Test("both modes, both, and a channel that the code names; the event says which transport it was")
+  func transports() throws {
+    let harness = try ApplianceHarness()
+    try harness.serve([
+      visitor("--l2cap --mode peripheral --portrait 102400", .granted),
+      visitor("--l2cap --mode central --portrait 102400 --auth mac", .granted),
+      visitor("--l2cap --mode both", .granted),
+      visitor("--l2cap --mode peripheral --psm-in-engagement", .granted),
+      visitor("--mode central", .granted),
+      visitor("--l2cap --mode peripheral --quirk short-fragments --mtu 23", .granted),
+    ])
+    let links = harness.reports.map { $0.link }
+    #expect(links.map { $0?.transport } == [.l2cap, .l2cap, .l2cap, .l2cap, .gatt, .l2cap])
+    #expect(links.allSatisfy { $0?.fallback == nil })
+    #expect(links[0]?.roundTrips == 4 && links[3]?.roundTrips == 0)
+    #expect(links[0]?.mtu == 8192)
+    #expect(harness.reports[0].members.last { $0.key == "link" }?.value.text.contains(#""transport":"l2cap""#) == true)
+  }
+
+  @Test("a wallet that goes within its answer, one that ends instead of answering, and the next one")
+  func failures() throws {
+    let harness = try ApplianceHarness()
+    try harness.serve([
+      visitor("--l2cap --mode peripheral --quirk early-disconnect", .failed("linkLost")),
+      visitor("--l2cap --mode central --quirk early-disconnect", .failed("linkLost")),
+      visitor("--l2cap --mode peripheral --quirk end-state", .failed("peerTerminated")),
+      visitor("--l2cap --mode central --quirk oversized-answer", .failed("messageTooLarge")),
+      visitor("--l2cap --mode central --quirk lingering --timeout 2", .granted),
+      visitor("--l2cap --mode peripheral", .granted),
+    ])
+    #expect(harness.reports.allSatisfy { $0.link?.transport == .l2cap })
+  }
+
+  @Test("a board without channels serves the same wallets over GATT")
+  func switchedOff() throws {
+    let harness = try ApplianceHarness()
+    harness.usesL2CAP = false
+    try harness.serve([
+      visitor("--l2cap --mode peripheral --psm-in-engagement", .granted),
+      visitor("--l2cap --mode central", .granted),
+    ])
+    #expect(harness.reports.allSatisfy { $0.link?.transport == .gatt && $0.link?.fallback == nil })
+  }
+}

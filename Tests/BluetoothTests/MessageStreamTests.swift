@@ -1,0 +1,117 @@
+import Bytes
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Bluetooth
+
+@Suite("Messages on a channel's stream")
+struct MessageStreamTests {
+  private func messages(
+    _ hex: String, piece: Int, limit: Int = 1000
+  ) throws(MessageStream.Violation) -> [String] {
+    var stream = MessageStream(limit: limit)
+    var rest = (bytes(hex: hex) ?? [])[...]
+    var messages: [String] = []
+    while !rest.isEmpty {
+      messages += try stream.receive(rest.prefix(piece)).map(\.hex)
+      rest = rest.dropFirst(piece)
+    }
+    return messages
+  }
+
+  @Test(
+    "come out of pieces of every size, with their lengths and bare",
+    arguments: [
+      ("00000009a16673746174757314", ["a16673746174757314"]), ("00000002f6f700000001a0", ["f6f7", "a0"]),
+      ("00000000", [""]), ("0000000000000001a0", ["", "a0"]), ("00000005a0", []), ("000000", []),
+      ("a16673746174757314", ["a16673746174757314"]),
+      ("a0a16673746174757314bf0102ff", ["a0", "a16673746174757314", "bf0102ff"]),
+      ("a1667374", []),
+    ] as [(String, [String])])
+  func split(hex: String, expected: [String]) throws {
+    for piece in 1...(hex.utf8.count / 2 + 1) {
+      #expect(try messages(hex, piece: piece) == expected)
+    }
+  }
+
+  @Test(
+    "are refused when they are, or say they are, too long, at the first byte that shows it",
+    arguments: ["7fffffff", "0000000b", "00000001a0ffffffff", "ab" + String(repeating: "00", count: 11), "ba00100000"])
+  func tooLarge(hex: String) throws {
+    for piece in 1...5 {
+      let input = hex == "ba00100000" ? hex + String(repeating: "0101", count: 20) : hex
+      #expect(throws: MessageStream.Violation.messageTooLarge(limit: 10)) {
+        try messages(input, piece: piece, limit: 10)
+      }
+    }
+  }
+
+  @Test(
+    "are refused when a bare one is followed by no map, or has no end",
+    arguments: ["a0d818", "a000000001a0", "a1ff", "a11c"])
+  func noMessage(hex: String) throws {
+    for piece in 1...5 {
+      #expect(throws: MessageStream.Violation.noMessage) { try messages(hex, piece: piece) }
+    }
+  }
+
+  @Test("go out as the peer's came in; with a length before any has come")
+  func framing() throws {
+    var stream = MessageStream(limit: 100)
+    #expect(stream.framed([0xa0]).hex == "00000001a0")
+    #expect(stream.framed([UInt8](repeating: 1, count: 0x1234)).prefix(4) == [0, 0, 0x12, 0x34])
+    _ = try stream.receive([0, 0, 0, 1])
+    #expect(stream.framing == .length && stream.isWithinMessage && stream.byteCount == 4)
+    _ = try stream.receive([0xa0])
+    #expect(stream.framed([0xa0]).hex == "00000001a0" && !stream.isWithinMessage)
+    var bare = MessageStream(limit: 100)
+    _ = try bare.receive([0xa0])
+    #expect(bare.framing == .bare && bare.framed([0xa0]) == [0xa0])
+  }
+
+  @Test("no memory is taken for what was only announced")
+  func announced() throws {
+    var stream = MessageStream(limit: 1 << 30)
+    #expect(try stream.receive([0x3f, 0xff, 0xff, 0xff, 1]) == [])
+    #expect(stream.byteCount == 5)
+  }
+
+  @Test("agree with the reference framing")
+  func reference() throws {
+    guard let json = try sharedJSON("vectors/transport/l2cap-framing.json") as? [String: Any],
+      let cases = json["cases"] as? [[String: Any]]
+    else { return }
+    for entry in cases {
+      let hex = try #require(entry["streamHex"] as? String)
+      switch entry["expect"] {
+      case let expected as [String]: #expect(try messages(hex, piece: 3) == expected)
+      case let text as String where text.hasPrefix("reject"):
+        #expect(throws: MessageStream.Violation.messageTooLarge(limit: 1 << 22)) {
+          try messages(hex, piece: 3, limit: 1 << 22)
+        }
+      case _ as String: #expect(try messages(hex, piece: 3) == [])
+      default:
+        let message = try #require(entry["messageHex"] as? String)
+        #expect(try messages(hex, piece: 3) == [message])
+      }
+    }
+    for example in json["psmCharacteristicExamples"] as? [[String: Any]] ?? [] {
+      let text = try #require(example["valueHex4ByteBigEndian"] as? String)
+      let value = try #require(bytes(hex: text))
+      let psm = UInt16(try #require(example["psm"] as? Int))
+      #expect(ChannelPSM.decode(value[...]) == psm && ChannelPSM.encode(psm) == value)
+    }
+  }
+
+  @Test(
+    "a PSM is read from two or four bytes in either order, and no other number is one",
+    arguments: [
+      ("00000080", 0x80), ("000000ff", 0xff), ("0085", 0x85), ("8500", 0x85), ("85000000", 0x85), ("0000007f", nil),
+      ("00000100", nil), ("00850000", nil), ("80", nil), ("000080", nil), ("", nil), ("0000000080", nil),
+      ("8080", nil), ("ffffffff", nil),
+    ] as [(String, UInt16?)])
+  func psm(hex: String, expected: UInt16?) throws {
+    #expect(ChannelPSM.decode(try #require(bytes(hex: hex))[...]) == expected)
+  }
+}
