@@ -124,6 +124,8 @@ final class HolderRadio {
       limits.valueLength = max(2, (mtu - 3) / 2)
       limits.pieceLength = limits.valueLength
     }
+    // Small enough to stop within any answer.
+    if quirks.contains(.earlyDisconnect) { limits.pieceLength = 64 }
     return limits
   }
 

@@ -34,21 +34,31 @@ struct ChannelVisitTests {
     }
   }
 
+  /// A reader that trusts the issuer of the one document that all wallets show.
+  private func harness() throws -> ApplianceHarness {
+    let harness = try ApplianceHarness()
+    let words = [
+      "issue", "--wallet", harness.folder + "/wallet", "--anchor-out", harness.anchor, "--portrait", "102400",
+    ]
+    try #require(WalletCommands.run(words, console: Console(program: "mdoc-wallet", input: -1) { _, _ in }) == 0)
+    return harness
+  }
+
   private func visitor(_ words: String, _ expectation: ApplianceHarness.Expectation) -> ApplianceHarness.Visitor {
     ApplianceHarness.Visitor(title: words, expectation: expectation) { harness in
       let options = words.split(separator: " ").map(String.init)
       let wallet = PresentingWallet(
-        ["--air", harness.air, "--anchor-out", harness.anchor, "--yes", "--timeout", "10"] + options)
+        ["--air", harness.air, "--wallet", harness.folder + "/wallet", "--yes", "--timeout", "10"] + options)
       return try wallet.engagement()
     }
   }
 
   @Test("both modes, both, and a channel that the code names; the event says which transport it was")
   func transports() throws {
-    let harness = try ApplianceHarness()
+    let harness = try self.harness()
     try harness.serve([
-      visitor("--l2cap --mode peripheral --portrait 102400", .granted),
-      visitor("--l2cap --mode central --portrait 102400 --auth mac", .granted),
+      visitor("--l2cap --mode peripheral", .granted),
+      visitor("--l2cap --mode central --auth mac", .granted),
       visitor("--l2cap --mode both", .granted),
       visitor("--l2cap --mode peripheral --psm-in-engagement", .granted),
       visitor("--mode central", .granted),
@@ -64,13 +74,13 @@ struct ChannelVisitTests {
 
   @Test("a wallet that goes within its answer, one that ends instead of answering, and the next one")
   func failures() throws {
-    let harness = try ApplianceHarness()
+    let harness = try self.harness()
     try harness.serve([
       visitor("--l2cap --mode peripheral --quirk early-disconnect", .failed("linkLost")),
       visitor("--l2cap --mode central --quirk early-disconnect", .failed("linkLost")),
       visitor("--l2cap --mode peripheral --quirk end-state", .failed("peerTerminated")),
       visitor("--l2cap --mode central --quirk oversized-answer", .failed("messageTooLarge")),
-      visitor("--l2cap --mode central --quirk lingering --timeout 2", .granted),
+      visitor("--l2cap --mode central --quirk lingering", .granted),
       visitor("--l2cap --mode peripheral", .granted),
     ])
     #expect(harness.reports.allSatisfy { $0.link?.transport == .l2cap })
@@ -78,7 +88,7 @@ struct ChannelVisitTests {
 
   @Test("a board without channels serves the same wallets over GATT")
   func switchedOff() throws {
-    let harness = try ApplianceHarness()
+    let harness = try self.harness()
     harness.usesL2CAP = false
     try harness.serve([
       visitor("--l2cap --mode peripheral --psm-in-engagement", .granted),
