@@ -83,6 +83,8 @@ let package = Package(
       "Configuration",
       ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore", "Trust"]),
 
+    core("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
+
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("GPIO", ["Kernel", "CGPIOD", "Bytes", "Panel"]),
@@ -123,7 +125,7 @@ let package = Package(
       dependencies: [
         "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
         "QRScan",
-        "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
+        "Provisioning", "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
@@ -171,6 +173,7 @@ let package = Package(
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
+    tests("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     tests(
@@ -190,7 +193,7 @@ let package = Package(
     tests(
       "ReaderCommands",
       [
-        "Commands", "Kernel", "Pictures", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc",
+        "Commands", "Kernel", "Pictures", "Provisioning", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc",
         "MdocVerification", "Trust", "Issuer", "Wallet",
       ]),
   ],
