@@ -133,7 +133,8 @@ stage() {
 }
 
 step_pack() {
-  rm -f "$output"/*.deb
+  # What was said of other packages is not of these
+  rm -f "$output"/*.deb "$output"/*.log
   for architecture in $architectures; do
     root=$cache/trixie-$architecture
     stage "$root/build/packing/mdoc-reader" || return
