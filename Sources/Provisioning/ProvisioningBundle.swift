@@ -19,7 +19,7 @@ package struct ProvisioningBundle: Equatable, Sendable {
   package let files: [File]
 
   package struct File: Equatable, Sendable {
-    /// Relative to the folder of the site: names of letters, digits, `.`, `_` and `-`, at most one folder deep.
+    /// Relative to the folder of the site: names of letters, digits, `.`, `_` and `-`, at most two folders deep (`trust/lists/NAME`).
     package let path: String
     package let contents: [UInt8]
 
@@ -127,7 +127,7 @@ package struct ProvisioningBundle: Equatable, Sendable {
 
   private static func isPath(_ path: String) -> Bool {
     let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    return (1...2).contains(parts.count) && path.utf8.count <= 200
+    return (1...3).contains(parts.count) && path.utf8.count <= 200
       && parts.allSatisfy { part in
         part.first != nil && part.first != UInt8(ascii: ".") && part.allSatisfy(isNameCharacter)
       }

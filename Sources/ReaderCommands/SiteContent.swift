@@ -65,26 +65,24 @@ struct SiteContent {
     if !faults.isEmpty { throw FileFaults(faults) }
   }
 
-  /// Every file of a folder, one folder deep; names with a dot before them are left out.
+  /// Every file of a folder, two folders deep; names with a dot before them are left out.
   static func files(of folder: String) throws -> [ProvisioningBundle.File] {
-    var files: [ProvisioningBundle.File] = []
-    func add(_ name: String) throws {
-      files.append(
-        .init(
-          path: name,
-          contents: try Files.read("\(folder)/\(name)", limit: ProvisioningBundle.maximumSize)))
+    try names(in: folder, depth: 2).map { name in
+      .init(path: name, contents: try Files.read("\(folder)/\(name)", limit: ProvisioningBundle.maximumSize))
     }
+  }
+
+  private static func names(in folder: String, depth: Int) throws -> [String] {
+    var result: [String] = []
     for name in try Files.list(folder) where !name.hasPrefix(".") {
       switch try Files.facts("\(folder)/\(name)").kind {
-      case .file: try add(name)
-      case .folder:
-        for inner in try Files.list("\(folder)/\(name)") where !inner.hasPrefix(".") {
-          if try Files.facts("\(folder)/\(name)/\(inner)").kind == .file { try add("\(name)/\(inner)") }
-        }
-      case .socket, .other: break
+      case .file: result.append(name)
+      case .folder where depth > 0:
+        result += try names(in: "\(folder)/\(name)", depth: depth - 1).map { "\(name)/\($0)" }
+      case .folder, .socket, .other: break
       }
     }
-    return files
+    return result
   }
 
   /// What changes, a line each: `+` comes, `-` goes.
