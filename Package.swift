@@ -126,7 +126,8 @@ let package = Package(
       dependencies: [
         "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
         "QRScan",
-        "Provisioning", "TerminalPanel", "TrustStore", "VICAL", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
+        "Provisioning", "TerminalPanel", "TrustStore", "VICAL", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
+        "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),

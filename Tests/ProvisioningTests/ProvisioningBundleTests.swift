@@ -108,7 +108,8 @@ struct ProvisioningBundleTests {
   @Test(
     "no path leads out of the folder of the site",
     arguments: [
-      "", "/etc/passwd", "../reader.toml", "trust/../reader.toml", "trust//a", "trust/", "a/b/c/d", ".hidden", "trust/.x",
+      "", "/etc/passwd", "../reader.toml", "trust/../reader.toml", "trust//a", "trust/", "a/b/c/d", ".hidden",
+      "trust/.x",
       "reader toml", "läser", "a\u{0}b", "trust\\a", String(repeating: "a", count: 201),
     ])
   func paths(path: String) throws {
