@@ -16,6 +16,10 @@ package struct ByteStringSet: Sendable {
       let start: UInt32
       let count: UInt32
       let prefix: UInt64
+
+      func precedes(_ other: Entry) -> Bool {
+        count != other.count ? count < other.count : prefix < other.prefix
+      }
     }
 
     private var packed: [UInt8] = []
@@ -32,21 +36,26 @@ package struct ByteStringSet: Sendable {
 
     /// False when there is no room for it any more.
     package mutating func insert(_ string: ByteView) -> Bool {
+      string.withUnsafeBufferPointer { insert($0) }
+    }
+
+    /// The same for bytes in a buffer, of which nothing is kept.
+    package mutating func insert(_ string: UnsafeBufferPointer<UInt8>) -> Bool {
       guard packed.count + string.count <= ByteStringSet.maximumSize else { return false }
       var prefix: UInt64 = 0
-      for byte in string.prefix(8) { prefix = prefix << 8 | UInt64(byte) }
+      for place in 0..<min(8, string.count) { prefix = prefix << 8 | UInt64(string[place]) }
       let entry = Entry(start: UInt32(packed.count), count: UInt32(string.count), prefix: prefix)
-      packed += string
-      if isAscending, let last = entries.last { isAscending = isOrdered(last, entry) }
+      packed.append(contentsOf: string)
+      if isAscending, let last = entries.last {
+        isAscending = last.precedes(entry) || !entry.precedes(last) && isOrderedBehindPrefix(last, entry)
+      }
       entries.append(entry)
       return true
     }
 
-    /// Whether the left one comes before the right one.
-    private func isOrdered(_ left: Entry, _ right: Entry) -> Bool {
-      if left.count != right.count { return left.count < right.count }
-      if left.prefix != right.prefix || left.count <= 8 { return left.prefix < right.prefix }
-      return precedes(bytes(of: left), bytes(of: right))
+    /// Whether the left one of two that are alike in length and first bytes comes before the right one.
+    private func isOrderedBehindPrefix(_ left: Entry, _ right: Entry) -> Bool {
+      left.count > 8 && ByteStringSet.precedes(bytes(of: left), bytes(of: right))
     }
 
     private func bytes(of entry: Entry) -> ByteView { packed[Int(entry.start)..<Int(entry.start + entry.count)] }
@@ -55,14 +64,25 @@ package struct ByteStringSet: Sendable {
       if isAscending {
         return ByteStringSet(packed: packed, ends: entries.map { $0.start + $0.count })
       }
-      let order = entries.sorted(by: isOrdered)
+      // By what is in the entries first, which is nearly all there is to it; those that are alike then by their bytes.
+      var order = entries
+      order.sort { $0.precedes($1) }
+      var start = 0
+      while start < order.count {
+        var end = start + 1
+        while end < order.count, !order[start].precedes(order[end]) { end += 1 }
+        if end - start > 1, order[start].count > 8 { order[start..<end].sort(by: isOrderedBehindPrefix) }
+        start = end
+      }
       var sorted: [UInt8] = []
       sorted.reserveCapacity(packed.count)
       var ends: [UInt32] = []
       ends.reserveCapacity(order.count)
-      for entry in order {
-        sorted += bytes(of: entry)
-        ends.append(UInt32(sorted.count))
+      packed.withUnsafeBufferPointer { packed in
+        for entry in order {
+          sorted.append(contentsOf: packed[Int(entry.start)..<Int(entry.start + entry.count)])
+          ends.append(UInt32(sorted.count))
+        }
       }
       return ByteStringSet(packed: sorted, ends: ends)
     }
@@ -91,7 +111,7 @@ package struct ByteStringSet: Sendable {
       let middle = low + (high - low) / 2
       let start = middle == 0 ? 0 : Int(ends[middle - 1])
       let other = packed[start..<Int(ends[middle])]
-      let isBefore = other.count == string.count ? precedes(other, string) : other.count < string.count
+      let isBefore = other.count == string.count ? ByteStringSet.precedes(other, string) : other.count < string.count
       if isBefore {
         low = middle + 1
       } else if other.count == string.count && isEqual(other, string) {
@@ -104,14 +124,17 @@ package struct ByteStringSet: Sendable {
   }
 }
 
-/// Whether the left one of two strings of one length comes first.
-private func precedes(_ left: ByteView, _ right: ByteView) -> Bool {
-  left.withUnsafeBufferPointer { left in
-    right.withUnsafeBufferPointer { right in
-      for place in 0..<min(left.count, right.count) where left[place] != right[place] {
-        return left[place] < right[place]
+extension ByteStringSet {
+  /// Whether the left one of two strings of one length comes first.
+  fileprivate static func precedes(_ left: ByteView, _ right: ByteView) -> Bool {
+    left.withUnsafeBufferPointer { left in
+      right.withUnsafeBufferPointer { right in
+        for place in 0..<min(left.count, right.count) where left[place] != right[place] {
+          return left[place] < right[place]
+        }
+        return false
       }
-      return false
     }
   }
+
 }

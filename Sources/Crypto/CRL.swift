@@ -126,29 +126,68 @@ extension CertificateRevocationList {
       // An entry has two heads, a number of up to twenty octets and a date of thirteen.
       var builder = ByteStringSet.Builder(expecting: encoded.count / 24, bytes: encoded.count / 2)
       var isCritical = false
-      var reader = DERReader(encoded)
-      while !reader.isAtEnd {
-        guard var entry = reader.next(DERTag.sequence)?.reader, let number = entry.next(DERTag.integer)?.content,
-          isShortest(number), entry.next(DERTag.utcTime) ?? entry.next(DERTag.generalizedTime) != nil,
-          builder.insert(number)
-        else { return nil }
-        guard !entry.isAtEnd else { continue }
-        guard var extensions = entry.next(DERTag.sequence)?.reader, entry.isAtEnd, !extensions.isAtEnd else {
+      var rest = encoded
+      while !rest.isEmpty {
+        rest = rest.dropFirst(Entries.readPlain(rest, into: &builder))
+        guard !rest.isEmpty else { break }
+        var reader = DERReader(rest)
+        guard let entry = reader.next(DERTag.sequence), Entries.read(entry.reader, into: &builder, &isCritical) else {
           return nil
         }
-        while !extensions.isAtEnd {
-          guard var found = extensions.next(DERTag.sequence)?.reader, found.next(DERTag.objectIdentifier) != nil else {
-            return nil
-          }
-          if let flag = found.next(DERTag.boolean) {
-            guard flag.content.count == 1 else { return nil }
-            if flag.content.first != 0 { isCritical = true }
-          }
-          guard found.next(DERTag.octetString) != nil, found.isAtEnd else { return nil }
-        }
+        rest = reader.rest
       }
       serialNumbers = builder.build()
       hasCriticalExtension = isCritical
+    }
+
+    /// One entry.
+    private static func read(
+      _ content: DERReader, into builder: inout ByteStringSet.Builder, _ isCritical: inout Bool
+    ) -> Bool {
+      var entry = content
+      guard let number = entry.next(DERTag.integer)?.content, isShortest(number),
+        entry.next(DERTag.utcTime) ?? entry.next(DERTag.generalizedTime) != nil, builder.insert(number)
+      else { return false }
+      guard !entry.isAtEnd else { return true }
+      guard var extensions = entry.next(DERTag.sequence)?.reader, entry.isAtEnd, !extensions.isAtEnd else {
+        return false
+      }
+      while !extensions.isAtEnd {
+        guard var found = extensions.next(DERTag.sequence)?.reader, found.next(DERTag.objectIdentifier) != nil else {
+          return false
+        }
+        if let flag = found.next(DERTag.boolean) {
+          guard flag.content.count == 1 else { return false }
+          if flag.content.first != 0 { isCritical = true }
+        }
+        guard found.next(DERTag.octetString) != nil, found.isAtEnd else { return false }
+      }
+      return true
+    }
+
+    /// Reads entries that are a number and a UTCTime and nothing else, as nearly all are, in a loop of its own: ten times
+    /// as fast for a million of them. Stops at the first that is not so, and gives how many bytes it read.
+    private static func readPlain(_ encoded: ByteView, into builder: inout ByteStringSet.Builder) -> Int {
+      // Indices are compared with the count before each use; the buffer lives for this closure.
+      encoded.withUnsafeBufferPointer { bytes in
+        var place = 0
+        // The two heads, one octet of the number, and the date.
+        while bytes.count - place >= 20 {
+          let length = Int(bytes[place + 1])
+          let size = Int(bytes[place + 3])
+          guard bytes[place] == DERTag.sequence, bytes[place + 2] == DERTag.integer, (1..<0x60).contains(size),
+            length == size + 17, bytes.count - place >= length + 2
+          else { break }
+          let number = UnsafeBufferPointer(rebasing: bytes[place + 4..<place + 4 + size])
+          let first = number[0]
+          if size > 1, first == 0 && number[1] < 0x80 || first == 0xFF && number[1] >= 0x80 { break }
+          guard bytes[place + 4 + size] == DERTag.utcTime, bytes[place + 5 + size] == 13, builder.insert(number) else {
+            break
+          }
+          place += length + 2
+        }
+        return place
+      }
     }
   }
 

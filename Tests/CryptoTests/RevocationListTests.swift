@@ -87,6 +87,30 @@ struct RevocationListTests {
     #expect(try self.list(entries: []).revokedCount == 0)
   }
 
+  @Test("entries of the usual form and of others are read in any order")
+  func mixedForms() throws {
+    let later = DER.element(DERTag.generalizedTime, Array("20600601120000Z".utf8))
+    let long = [UInt8](repeating: 0x11, count: 0x70)
+    var entries: [UInt8] = []
+    for round in 0..<3 {
+      entries += DER.sequence(DER.integer(10 + round), Self.date)
+      entries += DER.sequence(DER.integer(20 + round), later)
+      entries += DER.sequence(DER.integer(30 + round), Self.date, Self.extensions(critical: false))
+      entries += DER.sequence(DER.element(DERTag.integer, [UInt8(round + 1)] + long), Self.date)
+    }
+    let list = try list(entries: entries)
+    #expect(list.revokedCount == 12)
+    for round in 0..<3 {
+      for start in [10, 20, 30] { #expect(list.names(SerialNumber(magnitude: [UInt8(start + round)]))) }
+      #expect(list.names(SerialNumber(magnitude: [UInt8(round + 1)] + long)))
+    }
+    #expect(!list.names(SerialNumber(magnitude: [13])))
+    for cut in 1..<19 {
+      let plain = DER.sequence(DER.integer(10), Self.date)
+      #expect(throws: CertificateError.malformed) { try self.list(entries: plain + plain.prefix(cut)) }
+    }
+  }
+
   @Test("entries that are none are malformed")
   func badEntries() throws {
     for entry in [

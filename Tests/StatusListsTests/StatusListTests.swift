@@ -9,12 +9,12 @@ import Testing
 @Suite("Status lists")
 struct StatusListTests {
   /// The two small examples of the IETF draft: entry by entry.
-  @Test(
-    "the published lists have their published entries",
-    arguments: [
-      (1, "78dadbb918000217015d", [1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 1] as [UInt8]),
-      (2, "78da3be9f2130003df0207", [1, 2, 0, 3, 0, 1, 0, 1, 1, 2, 3, 3]),
-    ])
+  private static let figures: [(bits: Int64, hex: String, entries: [UInt8])] = [
+    (1, "78dadbb918000217015d", [1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 1]),
+    (2, "78da3be9f2130003df0207", [1, 2, 0, 3, 0, 1, 0, 1, 1, 2, 3, 3]),
+  ]
+
+  @Test("the published lists have their published entries", arguments: figures)
   func published(bits: Int64, hex: String, entries: [UInt8]) throws {
     let compressed = try #require(bytes(hex: hex))
     let list = try #require(StatusList(bits: bits, compressed: compressed[...]))
@@ -86,7 +86,8 @@ struct StatusListTests {
       let wanted = try #require(vector["statuses"] as? [String: Int])
       #expect(list.bits == vector["bits"] as? Int && list.count == UInt64(vector["entries"] as? Int ?? 0), "\(name)")
       for (index, value) in wanted {
-        #expect(list[try #require(UInt64(index))] == UInt8(value), "\(name) at \(index)")
+        let place = try #require(UInt64(index))
+        #expect(list[place] == UInt8(value), "\(name) at \(index)")
       }
       let clock = ContinuousClock()
       let indices = wanted.keys.compactMap { UInt64($0) }

@@ -190,7 +190,7 @@ struct StatusSourceTests {
     #expect(try status.answer() == .unavailable(.tokenMalformed))
     let reference = StatusReference(uri: TestStatus.uri, place: .index(0))
     #expect(
-      status.source(try status.token()).answer(
+      try status.source(status.token()).answer(
         to: reference, from: .issuer(status.root), at: status.now, skewSeconds: 10) == .valid)
   }
 
@@ -213,7 +213,7 @@ struct StatusSourceTests {
   @Test(
     "claims that are missing or of wrong kinds make a token malformed", arguments: [2, 6, 4, 65534, 65533] as [Int64])
   func claims(label: Int64) throws {
-    for wrong in [nil, CBORValue.bool(true), .int(-1), .array([]), .double(.infinity)] {
+    for wrong in [nil, .bool(true), .int(-1), .array([]), .double(.infinity)] as [CBORValue?] {
       // These two may be absent.
       if wrong == nil, label == 4 || label == 65534 { continue }
       var status = try TestStatus()

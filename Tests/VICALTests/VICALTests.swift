@@ -123,7 +123,7 @@ struct VICALTests {
   func signers() throws {
     let provider = try TestProvider()
     #expect(provider.fault(under: []) == .signerUntrusted)
-    #expect(provider.fault(under: [try TestProvider(seed: 2).root]) == .signerUntrusted)
+    #expect(try provider.fault(under: [TestProvider(seed: 2).root]) == .signerUntrusted)
     #expect(try TestProvider(purposes: []).fault() == .signerProfile)
     #expect(try TestProvider(purposes: [.documentSigner]).fault() == .signerProfile)
     #expect(try TestProvider(editSigner: { $0[.keyUsage] = .keyUsage(.nonRepudiation) }).fault() == nil)
@@ -144,7 +144,7 @@ struct VICALTests {
   @Test("another key's signature and each changed byte are found")
   func signature() throws {
     let provider = try TestProvider()
-    #expect(provider.fault(key: try PrivateKey.generate(.p256)) == .signatureInvalid)
+    #expect(try provider.fault(key: PrivateKey.generate(.p256)) == .signatureInvalid)
     let encoded = try provider.draft.encoded(signedBy: provider.signer)
     for place in stride(from: 0, to: encoded.count, by: 11) {
       var damaged = encoded
