@@ -137,7 +137,7 @@ let package = Package(
       name: "mdoc-bench",
       dependencies: [
         "Camera", "Kernel", "QRScan", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
-        "MdocVerification", "Trust", "Issuer",
+        "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer",
       ]),
 
     // Tests

@@ -28,20 +28,26 @@ struct Verification {
   ///
   /// - Parameter areSignersNew: a verifier that has seen no signer for each pass over the answers, made outside the
   ///   time measured; otherwise one verifier that has seen them all.
-  func round(passes: Int, areSignersNew: Bool) throws -> Int64 {
+  ///   - others: anchors beside the one that issued the answers' signers.
+  func round(
+    passes: Int, areSignersNew: Bool, beside others: [TrustAnchor] = [],
+    revocation: RevocationLists = RevocationLists([])
+  ) throws -> Int64 {
     var times: [Int64] = []
     times.reserveCapacity(passes * inputs.answers.count)
-    var verifier = makeVerifier()
+    var verifier = makeVerifier(others, revocation)
     try pass(verifier) { _ in }
     for _ in 0..<passes {
-      if areSignersNew { verifier = makeVerifier() }
+      if areSignersNew { verifier = makeVerifier(others, revocation) }
       try pass(verifier) { times.append($0) }
     }
     times.sort()
     return times[times.count / 2]
   }
 
-  private func makeVerifier() -> Verifier { Verifier(anchors: [anchor], policy: VerificationPolicy()) }
+  private func makeVerifier(_ others: [TrustAnchor], _ revocation: RevocationLists) -> Verifier {
+    Verifier(anchors: others + [anchor], policy: VerificationPolicy(), revocation: revocation)
+  }
 
   private func pass(_ verifier: Verifier, _ take: (Int64) -> Void) throws {
     for answer in inputs.answers {
