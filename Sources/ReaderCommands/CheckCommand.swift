@@ -178,14 +178,26 @@ enum CheckCommand {
   }
 
   private static func checkLibrary(_ list: inout CheckList) {
-    let version = openSSLVersion
-    let text = "OpenSSL \(version.major).\(version.minor).\(version.patch)"
-    // Before 3.0.7, names in certificates could overrun a buffer (the advisories of November 2022).
-    if (version.major, version.minor, version.patch) < (3, 0, 7) {
-      list.fail("library", "\(text) has known faults with names in certificates", "install the security updates")
+    if let fault = CryptoLibrary.fault(of: openSSLVersion) {
+      list.fail("library", fault, CryptoLibrary.remedy)
     } else {
-      list.pass("library", text)
+      list.pass("library", CryptoLibrary.title(openSSLVersion))
     }
+  }
+}
+
+/// The one library in which a known fault stops the reader: it parses what strangers send.
+enum CryptoLibrary {
+  typealias Version = (major: Int, minor: Int, patch: Int)
+  static let remedy = "install the security updates"
+
+  static func title(_ version: Version) -> String { "OpenSSL \(version.major).\(version.minor).\(version.patch)" }
+
+  /// What is wrong with a version, for people; nil for one that will do.
+  static func fault(of version: Version) -> String? {
+    // Before 3.0.7, names in certificates could overrun a buffer (CVE-2022-3602, CVE-2022-3786).
+    (version.major, version.minor, version.patch) < (3, 0, 7)
+      ? "\(title(version)) has known faults with names in certificates" : nil
   }
 }
 

@@ -1,5 +1,6 @@
 import Appliance
 import Commands
+import Crypto
 import Glibc
 import Kernel
 
@@ -10,6 +11,9 @@ enum RunCommand {
     usage: "run [--config FILE]", options: [Site.option], operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    if let fault = CryptoLibrary.fault(of: openSSLVersion) {
+      throw CommandError.failure("run", fault, hint: CryptoLibrary.remedy)
+    }
     let site = try Site(arguments)
     // Keys and answers are in this process's memory: no copy of it may reach a disk.
     try ProcessFacts.disableCoreDumps()
