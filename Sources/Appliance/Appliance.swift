@@ -224,7 +224,7 @@ package final class Appliance {
     output?.close()
     radio?.stop()
     // What is doubted is not in it.
-    clock.keep()
+    clock.keepAtEnd()
     record("stopped")
     status.state = "stopped"
     writeStatus()

@@ -24,24 +24,23 @@ enum ClockCommand {
   private static func show(_ site: Site, isJSON: Bool, console: Console) -> Int32 {
     let now = UnixTime.wallClock()
     var state = ClockState(file: site.clockFile, synchronizedFile: site.synchronizedFile)
-    let latest = state.latest
+    let bounds = state.bounds
     let doubt = state.doubtWithoutKeeping(about: now)
     if isJSON {
       console.data(
         ([
           "time": .string(now.description), "synchronized": .bool(state.isSynchronized),
           "release": .string(Release.date.description),
-          "latest": latest.map { .string($0.time.description) } ?? .null,
-          "latestSynchronized": latest.map { .bool($0.isSynchronized) } ?? .null,
+          "latest": bounds.map { .string($0.latest.description) } ?? .null,
+          "latestSynchronized": bounds?.synchronized.map { .string($0.description) } ?? .null,
           "doubt": doubt.map(JSONValue.string) ?? .null,
         ] as JSONValue).text)
     } else {
       console.data(
-        "now           \(now), \(state.isSynchronized ? "set by a time server" : "not set by a time server")")
-      console.data("this version  \(Release.date)")
-      console.data(
-        "good before   "
-          + (latest.map { "\($0.time), \($0.isSynchronized ? "" : "not ")set by a time server" } ?? "nothing is kept"))
+        "now             \(now), \(state.isSynchronized ? "set by a time server" : "not set by a time server")")
+      console.data("this version    \(Release.date)")
+      console.data("good before     \(bounds?.latest.description ?? "nothing is kept")")
+      console.data("vouched before  \(bounds?.synchronized?.description ?? "no time server or technician yet")")
       console.data(doubt.map { "doubtful: \($0)" } ?? "nothing speaks against it")
     }
     if let problem = state.problem { console.remark(problem) }
@@ -56,7 +55,7 @@ enum ClockCommand {
         hint: "set it first: timedatectl set-time, or a time server")
     }
     try ClockState.accept(now, file: site.clockFile)
-    console.remark("accepted \(now); a reader that runs takes it after a restart")
+    console.remark("accepted \(now); a reader that runs takes it within seconds")
     return 0
   }
 }

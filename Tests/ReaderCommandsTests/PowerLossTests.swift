@@ -216,12 +216,12 @@ struct PowerLossTests {
       prepare: {
         try? FileManager.default.removeItem(atPath: bench.live)
         try FileManager.default.createDirectory(atPath: bench.live, withIntermediateDirectories: true)
-        try "2099-01-01T00:00:00Z unsynchronized\n".write(
+        try "latest 2099-01-01T00:00:00Z\n".write(
           toFile: bench.live + "/clock", atomically: true, encoding: .utf8)
       },
       state: {
         let text = try String(contentsOfFile: bench.live + "/clock", encoding: .utf8)
-        return text.hasPrefix("2099") ? text : text.count == 36 ? "now" : "torn: \(text)"
+        return text.hasPrefix("latest 2099") ? text : text.utf8.count == 62 ? "now" : "torn: \(text)"
       })
   }
 }
