@@ -80,6 +80,7 @@ extension OID {
   package static let authorityKeyIdentifier = OID(2, 5, 29, 35)
   package static let policyConstraints = OID(2, 5, 29, 36)
   package static let extendedKeyUsage = OID(2, 5, 29, 37)
+  package static let authorityInfoAccess = OID(1, 3, 6, 1, 5, 5, 7, 1, 1)
   package static let freshestCRL = OID(2, 5, 29, 46)
   package static let inhibitAnyPolicy = OID(2, 5, 29, 54)
 

@@ -109,7 +109,11 @@ package enum Files {
 
   /// Makes a folder and those above it that are missing; one that is there already is left as it is.
   package static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
-    if mkdir(path, mode) == 0 { return }
+    if mkdir(path, mode) == 0 {
+      // Whatever the umask is.
+      _ = try check("chmod", path) { chmod(path, mode) }
+      return
+    }
     switch errno {
     case EEXIST:
       guard try facts(path).kind == .folder else { throw SystemError("mkdir", code: ENOTDIR, subject: path) }
@@ -167,10 +171,41 @@ package enum Files {
   }
 
   fileprivate static func synchronizeFolder(of path: String) throws(SystemError) {
-    let folder = folder(of: path)
+    try synchronize(folder(of: path))
+  }
+
+  /// Writes the names in a folder to the disk, and those in every folder below it.
+  package static func synchronizeTree(_ folder: String) throws(SystemError) {
+    for name in try list(folder) {
+      let path = "\(folder)/\(name)"
+      if try facts(path).kind == .folder { try synchronizeTree(path) }
+    }
+    try synchronize(folder)
+  }
+
+  /// Writes the names in a folder to the disk.
+  package static func synchronize(_ folder: String) throws(SystemError) {
     let descriptor = try Descriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)
     _ = try check("fsync", folder) { fsync(descriptor.raw) }
   }
+}
+
+/// A lock that one process at a time can have, by a file that stays.
+package final class FileLock {
+  private let descriptor: Descriptor
+
+  /// Nil while another process has it.
+  package init?(_ path: String) throws(SystemError) {
+    let descriptor = try Descriptor(opening: path, flags: O_RDWR | O_CREAT, mode: 0o600)
+    if flock(descriptor.raw, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EWOULDBLOCK { return nil }
+      throw .last("flock", path)
+    }
+    self.descriptor = descriptor
+  }
+
+  /// Gives it back; so does the end of this object, or of the process.
+  package func unlock() { _ = flock(descriptor.raw, LOCK_UN) }
 }
 
 /// Writing a file so that its name has the old contents or the new ones, whatever happens.

@@ -4,6 +4,7 @@ import CivilTime
 import Commands
 import Crypto
 import GPIO
+import Glibc
 import JSON
 import Kernel
 import KernelBluetooth
@@ -89,6 +90,14 @@ enum CheckCommand {
     do throws(ReaderCredentialProblem) {
       let credential = try site.readCredential(authentication)
       list.pass(what, "\(credential.certificate.subject), until \(credential.certificate.notAfter)")
+      if case .file(let key) = authentication.key, geteuid() == 0,
+        let facts = try? Files.facts(key.resolved(in: Files.folder(of: site.path))), facts.owner == 0,
+        facts.mode & 0o040 == 0
+      {
+        list.warn(
+          what, "\(key.text): only root may read the key, and the service is another user",
+          "chown root:mdoc-reader and chmod 0640, where the service runs as mdoc-reader")
+      }
       for finding in credential.findings(at: .wallClock()) {
         let remedy = "ask the reader CA for a certificate of the right profile (README, Reader authentication)"
         if finding.isHard { list.fail(what, finding.text, remedy) } else { list.warn(what, finding.text, remedy) }

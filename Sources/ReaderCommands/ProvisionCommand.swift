@@ -64,22 +64,28 @@ enum ProvisionCommand {
           hint: "take the bundle that was made for this board")
       }
     }
+    guard let lock = try generations.lock() else { throw busy(generations) }
+    defer { lock.unlock() }
     let before = try generations.currentNumber()
-    if let before, bundle.number <= before {
+    // The one that was gone back from may come again; nothing older, whatever is in force now.
+    if let highest = try generations.highestNumber(), bundle.number < highest || bundle.number == before {
       throw CommandError.failure(
-        path, "it is number \(bundle.number), and number \(before) is in force",
-        hint: "an older state comes back with: mdoc-reader provision rollback")
+        path, "it is number \(bundle.number), and number \(highest) was applied already",
+        hint: "the state before comes back with: mdoc-reader provision rollback")
     }
     let staged = try generations.stage(bundle.files.map { ($0.path, $0.contents) })
     let content: SiteContent
     do {
       content = try SiteContent(folder: staged)
+      // Certificate and key of this very board, as a start reads them.
+      _ = try Site(path: "\(staged)/\(SiteContent.configurationName)").parts()
     } catch {
       generations.discard(staged)
       throw error
     }
     let old = before.flatMap { try? SiteContent(folder: generations.path(of: $0)) }
     for line in content.differences(from: old) { console.data(line) }
+    for remark in content.remarks { console.remark(remark) }
     if arguments.has("--dry-run") {
       generations.discard(staged)
       console.remark("number \(bundle.number) of \(bundle.created) would be applied; nothing was changed")
@@ -91,7 +97,13 @@ enum ProvisionCommand {
     return 0
   }
 
+  private static func busy(_ generations: SiteGenerations) -> CommandError {
+    .failure(generations.folder, "another provision is at work", hint: "wait until it is done, and try again")
+  }
+
   private static func rollBack(_ generations: SiteGenerations, _ console: Console) throws -> Int32 {
+    guard let lock = try generations.lock() else { throw busy(generations) }
+    defer { lock.unlock() }
     guard let number = try generations.rollBack() else {
       throw CommandError.failure(
         "rollback", "there is no state before this one", hint: "mdoc-reader provision show says what is in force")
@@ -138,7 +150,9 @@ enum ProvisionCommand {
         hint: "remove the file as root, if another organisation takes over the board")
     }
     try Files.makeFolder(generations.folder)
-    try AtomicFile.write(text, to: keysPath(generations))
+    // Written anew: whatever else the file held, such as a private key, stays where it was.
+    let pem = keys.map { PEM.encode("PUBLIC KEY", CertificateDraft.publicKeyInfo(of: $0)) }.joined()
+    try AtomicFile.write(pem.utf8, to: keysPath(generations))
     console.remark(
       "bundles signed by \(keys.count == 1 ? "this key" : "these \(keys.count) keys") are applied from now on")
     return 0

@@ -20,14 +20,30 @@ struct Site {
     "--config", "FILE",
     "the configuration (default: the provisioned one, /etc/mdoc-reader/reader.toml, config/reader.toml)")
 
-  private static let defaultPaths = [
-    "\(ProvisionCommand.siteFolder)/current/reader.toml", "/etc/mdoc-reader/reader.toml", "config/reader.toml",
-  ]
+  /// The provisioned site where there is one, whatever may be wrong with it: a start with another configuration than the
+  /// provisioned one would be a surprise. The state in force is looked up once, so that nothing of the next one mixes in.
+  private static func defaultPath() throws -> String {
+    let generations = SiteGenerations(folder: ProvisionCommand.siteFolder)
+    let target: String?
+    do throws(SystemError) {
+      target = try Files.target(ofLink: generations.current)
+    } catch {
+      throw FileFaults([
+        .init(
+          "\(generations.current): \(error.reason)",
+          remedy: "the reader's user must be able to read the provisioned site")
+      ])
+    }
+    if let target { return "\(generations.folder)/\(target)/\(SiteContent.configurationName)" }
+    let paths = ["/etc/mdoc-reader/reader.toml", "config/reader.toml"]
+    return paths.first(where: Files.exists) ?? paths[0]
+  }
+
   private static let sizeLimit = 1 << 20
 
   /// Reads both files. Throws `FileFaults` with every fault of the first that has some.
   init(_ arguments: Arguments) throws {
-    let path = arguments["--config"] ?? Site.defaultPaths.first(where: Files.exists) ?? Site.defaultPaths[0]
+    let path = try arguments["--config"] ?? Site.defaultPath()
     try self.init(path: path)
   }
 

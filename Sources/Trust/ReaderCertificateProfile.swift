@@ -10,6 +10,7 @@ package enum ReaderProfileFault: String, CaseIterable, Sendable {
   case keyUsage
   case extendedKeyUsage
   case certificateAuthority
+  case forbiddenExtension
   case unknownCriticalExtension
   case duplicateExtension
   case keyUsageNotCritical
@@ -27,8 +28,8 @@ package enum ReaderProfileFault: String, CaseIterable, Sendable {
     case .version, .publicKey, .signatureAlgorithm, .keyUsage, .extendedKeyUsage, .certificateAuthority,
       .unknownCriticalExtension, .duplicateExtension, .authorityKeyIdentifier:
       true
-    case .keyUsageNotCritical, .extendedKeyUsageNotCritical, .validityPeriod, .serialNumber, .subjectKeyIdentifier,
-      .crlDistributionPoints, .subject:
+    case .forbiddenExtension, .keyUsageNotCritical, .extendedKeyUsageNotCritical, .validityPeriod, .serialNumber,
+      .subjectKeyIdentifier, .crlDistributionPoints, .subject:
       false
     }
   }
@@ -43,6 +44,7 @@ package enum ReaderProfileFault: String, CaseIterable, Sendable {
     case .keyUsage: "its key usage is not digitalSignature alone"
     case .extendedKeyUsage: "its extended key usage does not name reader authentication (1.0.18013.5.1.6)"
     case .certificateAuthority: "it is a certification authority; a reader is not"
+    case .forbiddenExtension: "it has an extension that the standard forbids (policies, name constraints, freshest CRL)"
     case .unknownCriticalExtension: "it has a critical extension that wallets do not know"
     case .duplicateExtension: "it has the same extension twice"
     case .keyUsageNotCritical: "its key usage is not marked critical"
@@ -51,7 +53,7 @@ package enum ReaderProfileFault: String, CaseIterable, Sendable {
     case .serialNumber: "its serial number is zero, negative or longer than 20 octets"
     case .authorityKeyIdentifier: "it does not name the key of its issuer (authority key identifier)"
     case .subjectKeyIdentifier: "it does not name its own key by the SHA-1 of its bits (subject key identifier)"
-    case .crlDistributionPoints: "it gives no http address of a revocation list"
+    case .crlDistributionPoints: "it gives neither an http address of a revocation list nor of an OCSP service"
     case .subject: "its subject has no common name"
     }
   }
@@ -67,7 +69,9 @@ extension Certificate {
     var faults = signerProfileFaults.compactMap { fault -> ReaderProfileFault? in
       switch fault {
       // Longer for a reader; and what a reader need not have, or may have beyond a signer.
-      case .validityPeriod, .issuerAltName, .forbiddenExtension, .basicConstraints: nil
+      case .validityPeriod, .issuerAltName, .basicConstraints: nil
+      // Either of the two will do.
+      case .crlDistributionPoints where extensions.contains { $0.oid == .authorityInfoAccess }: nil
       default: ReaderProfileFault(rawValue: fault.rawValue)
       }
     }

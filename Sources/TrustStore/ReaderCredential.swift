@@ -43,6 +43,16 @@ package struct ReaderCredential: Sendable {
     var findings = certificate.readerProfileFaults.map { fault in
       Finding(text: "\(fault.explanation) (\(fault.rawValue))", isHard: fault.isHard)
     }
+    for (place, issuer) in chain.enumerated().dropFirst() {
+      let title = "certificate \(place + 1) of its chain"
+      if issuer.issuer == issuer.subject {
+        findings.append(Finding(text: "\(title) is a root, which is left out (rootInChain)", isHard: false))
+      }
+      if !issuer.isAuthority { findings.append(Finding(text: "\(title) is no authority (chain)", isHard: true)) }
+      if now < issuer.notBefore || now > issuer.notAfter {
+        findings.append(Finding(text: "\(title) is not valid now (chain)", isHard: true))
+      }
+    }
     if now < certificate.notBefore {
       findings.append(Finding(text: "it is valid from \(certificate.notBefore) only (notYetValid)", isHard: true))
     }

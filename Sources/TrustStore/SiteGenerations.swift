@@ -28,6 +28,23 @@ package struct SiteGenerations: Sendable {
     return try numbers().filter { $0 < current }.max()
   }
 
+  /// The highest number that ever was in force; nil before the first.
+  package func highestNumber() throws(SystemError) -> UInt64? {
+    let current = try currentNumber()
+    guard Files.exists(highest) else { return current }
+    let text = String(decoding: try Files.read(highest, limit: 64), as: UTF8.self)
+    let kept = UInt64(text.prefix { $0.isNumber })
+    return [current, kept].compactMap { $0 }.max()
+  }
+
+  private var highest: String { folder + "/highest" }
+
+  /// Keeps others from changing the site; nil while somebody else does. Ends with the process at the latest.
+  package func lock() throws(SystemError) -> FileLock? {
+    try Files.makeFolder(folder)
+    return try FileLock(folder + "/.lock")
+  }
+
   private func numbers() throws(SystemError) -> [UInt64] {
     guard Files.exists(generations) else { return [] }
     return try Files.list(generations).compactMap { UInt64($0) }
@@ -42,8 +59,11 @@ package struct SiteGenerations: Sendable {
     for file in files {
       let path = "\(staged)/\(file.path)"
       try Files.makeFolder(Files.folder(of: path))
-      try AtomicFile.write(file.contents, to: path)
+      try AtomicFile.write(file.contents, to: path, waitsForDisk: true)
     }
+    // Names of folders have to last as those of files do.
+    try Files.synchronizeTree(staged)
+    try Files.synchronize(generations)
     return staged
   }
 
@@ -53,6 +73,8 @@ package struct SiteGenerations: Sendable {
   /// Brings what was staged into force, and forgets all but it and the one before.
   package func activate(_ staged: String, as number: UInt64) throws(SystemError) {
     let before = try currentNumber()
+    // First: a cut after it makes nothing older possible, and this one is.
+    try AtomicFile.write("\(max(number, try highestNumber() ?? 0))\n".utf8, to: highest)
     // One of this number that never came into force, or that was gone back from.
     if before != number { try Files.removeTree(path(of: number)) }
     try Files.move(staged, to: path(of: number))

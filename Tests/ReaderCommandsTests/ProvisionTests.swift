@@ -1,3 +1,4 @@
+import CivilTime
 import Commands
 import Crypto
 import Foundation
@@ -123,6 +124,8 @@ struct ProvisionTests {
 
     #expect(shop.run("rollback") == 0 && shop.state() == one)
     #expect(shop.run("rollback") == 1 && shop.err.contains("no state before"))
+    // An older one does not come in by the way back.
+    #expect(shop.run(first) == 1 && shop.err.contains("number 2 was applied already"))
     #expect(shop.run(second) == 0 && shop.state() == two)
     // Only the one before is kept.
     #expect(shop.run(shop.make(9)) == 0)
@@ -143,8 +146,8 @@ struct ProvisionTests {
       #expect(shop.state() == before)
     }
     refused(shop.make(6, key: "other"), "no provisioning key of this board signed it")
-    refused(shop.make(5), "number 5 is in force")
-    refused(shop.make(4), "number 5 is in force")
+    refused(shop.make(5), "number 5 was applied already")
+    refused(shop.make(4), "number 5 was applied already")
     refused(shop.make(6, key: "key", "--serial", "another"), "this one has '10000000abcdef'")
     let cut = shop.make(7)
     let bytes = try #require(FileManager.default.contents(atPath: cut))
@@ -176,6 +179,64 @@ struct ProvisionTests {
     try FileManager.default.removeItem(atPath: shop.source + "/trust")
     #expect(shop.run("make", shop.source, "--key", shop.path + "/key.pem", "--number", "1", "--out", "/none") == 2)
     #expect(shop.err.contains("nobody would be trusted"))
+  }
+
+  @Test("a private key, and what the configuration does not name, make no bundle")
+  func keysStayOut() throws {
+    let shop = try Workshop()
+    func made() -> Int32 {
+      shop.run("make", shop.source, "--key", shop.path + "/key.pem", "--number", "1", "--out", shop.path + "/b")
+    }
+    let key = try String(contentsOfFile: shop.path + "/key.pem", encoding: .utf8)
+    for name in ["site-key.pem", "reader.key", "trust/old.key"] {
+      try shop.write(name.hasPrefix("trust") ? String(key.dropLast(40)) : key, to: "source/" + name)
+      let isInTrust = name.hasPrefix("trust")
+      #expect(made() == (isInTrust ? 0 : 2) || shop.err.contains("key"))
+      if !isInTrust { #expect(shop.err.contains("\(name): a private key has no business in a bundle")) }
+      try FileManager.default.removeItem(atPath: shop.source + "/" + name)
+    }
+    try shop.write("old", to: "source/site.bundle")
+    #expect(made() == 2 && shop.err.contains("site.bundle: the configuration does not name it"))
+    try FileManager.default.removeItem(atPath: shop.source + "/site.bundle")
+    #expect(made() == 0)
+    // Nor does an enrolment keep one.
+    try FileManager.default.removeItem(atPath: shop.site + "/provisioning.pem")
+    try shop.write(key + String(contentsOfFile: shop.path + "/key.pub", encoding: .utf8), to: "both.pem")
+    #expect(shop.run("enrol", shop.path + "/both.pem") == 0)
+    #expect(try !String(contentsOfFile: shop.site + "/provisioning.pem", encoding: .utf8).contains("PRIVATE"))
+    #expect(shop.run(shop.path + "/b") == 0)
+  }
+
+  @Test("a reader certificate of another board is not applied")
+  func otherBoard() throws {
+    let shop = try Workshop()
+    let (own, other) = (try PrivateKey.generate(.p256), try PrivateKey.generate(.p256))
+    try shop.write(try own.pkcs8PEM(), to: "reader.key")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: shop.path + "/reader.key")
+    try shop.configure("[reader_authentication]\ncertificate = \"reader.pem\"\nkey = \"\(shop.path)/reader.key\"")
+    for (number, key) in [other, own].enumerated() {
+      let certificate = try CertificateDraft.readerAuthentication(
+        serialNumber: SerialNumber(magnitude: [1]), issuer: [NameAttribute(.commonName, "CA")],
+        issuerKey: own.publicKey,
+        subject: [NameAttribute(.commonName, "Door")], notBefore: UnixTime(seconds: 1_700_000_000),
+        notAfter: UnixTime(seconds: 1_900_000_000), publicKey: key.publicKey,
+        contact: IssuerContact(email: "a@example.com", crlAddress: "http://example.com/crl")
+      ).encoded(signedBy: own)
+      try shop.write(PEM.encode("CERTIFICATE", certificate), to: "source/reader.pem")
+      let status = shop.run(shop.make(number + 1))
+      #expect(status == (key === own ? 0 : 2))
+      if key === other { #expect(shop.err.contains("is for another key") && shop.state() == nil) }
+    }
+    #expect(shop.out.contains("+ reader certificate: CN=Door"))
+  }
+
+  @Test("one at a time")
+  func locked() throws {
+    let shop = try Workshop()
+    let bundle = shop.make(1)
+    let held = try FileLock(shop.site + "/.lock")
+    #expect(held != nil)
+    #expect(shop.run(bundle) == 1 && shop.err.contains("another provision is at work") && shop.state() == nil)
   }
 
   @Test("a board has one enrolment, and none without a key")

@@ -62,7 +62,8 @@ struct ReaderAuthenticationRecipeTests {
     try configuration.write(toFile: folder + "/reader.toml", atomically: true, encoding: .utf8)
 
     #expect(try shell(recipe, in: folder) == 0)
-    let good = check(folder)
+    // Run by root, it also hears that the service is another user.
+    let good = check(folder).filter { !$0.contains("only root may read the key") }
     #expect(good.count == 1 && good.allSatisfy { $0.hasPrefix("pass") && $0.contains("CN=Door 1") }, "\(good)")
 
     #expect(try shell(recipe.replacingOccurrences(of: "1.0.18013.5.1.6", with: "1.0.18013.5.1.2"), in: folder) == 0)

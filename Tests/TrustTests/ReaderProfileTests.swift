@@ -47,6 +47,13 @@ private let cases: [ReaderCase] = [
   ReaderCase("extended key usage not critical", .extendedKeyUsageNotCritical) {
     $0[.extendedKeyUsage] = .extendedKeyUsage([.readerAuthentication], isCritical: false)
   },
+  ReaderCase("name constraints", .forbiddenExtension) {
+    $0.extensions.append(ExtensionDraft(.nameConstraints, isCritical: false, value: [0x30, 0]))
+  },
+  ReaderCase("an OCSP service in place of a list") {
+    $0[.crlDistributionPoints] = nil
+    $0.extensions.append(ExtensionDraft(.authorityInfoAccess, isCritical: false, value: [0x30, 0]))
+  },
   ReaderCase("a CA", .certificateAuthority) { $0.extensions.append(.basicConstraints(isAuthority: true)) },
   ReaderCase("unknown critical extension", .unknownCriticalExtension) {
     $0.extensions.append(ExtensionDraft(try #require(OID("1.2.3.4")), isCritical: true, value: [5, 0]))
