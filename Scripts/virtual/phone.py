@@ -12,6 +12,9 @@ credit-based channels: on the simulated air one is a socket `.ADDRESS.PSM`, of S
 Each session is a new phone: new address, UUID and key. Events are JSON lines on standard output. With --control, a
 socket takes one command a line: `drop` (out of range), `next` (give up this session), `break` (the board's controller
 reports a hardware error).
+
+With --echo there is another phone on the air all the time, which sends back what it gets (Scripts/floor/link.c): what a
+transfer is compared with. With --mode central it looks for the board and sends first.
 """
 import argparse
 import asyncio
@@ -44,6 +47,10 @@ WRITE_COMMAND, NOTIFICATION, READ_RESPONSE = 0x52, 0x1B, 0x0B
 PSMS = range(0x80, 0x100)
 # The longest SDU, both ways
 SDU = 8192
+# Packets that wait for the radio before the next PDU is handed to it
+WAITING = 32
+# The phone that echoes, and what a board advertises for it
+ECHO_ADDRESS, ECHO_UUID, ECHO_PSM = "C0:00:00:00:EC:40", uuid.UUID("6563686f-0000-4000-8000-000000000001"), 0xF0
 
 
 def channel_spec(psm):
@@ -60,6 +67,12 @@ def device_on(air, name):
 def take_att(device, handler):
     """Gives the PDUs of the ATT channel to `handler(connection_handle, pdu)` instead of bumble's GATT."""
     device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, handler)
+
+
+async def is_taken(device, most=WAITING):
+    """The radio has taken what it was handed, all but so many packets."""
+    while device.host.le_acl_packet_queue.pending > most:
+        await asyncio.sleep(0.001)
 
 
 async def advertise(device, service):
@@ -384,7 +397,6 @@ class Session:
 
     async def to_board(self, connection, link):
         loop = asyncio.get_running_loop()
-        queue = self.device.host.le_acl_packet_queue
         try:
             while pdu := await loop.sock_recv(link, 1024):
                 if self.is_gone:
@@ -393,18 +405,15 @@ class Session:
                     continue
                 phase = self.progress.passes(pdu, from_phone=True)
                 self.device.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
-                while queue.pending > 32:
-                    await asyncio.sleep(0.001)
+                await is_taken(self.device)
                 if phase:
-                    while queue.pending:
-                        await asyncio.sleep(0.001)
+                    await is_taken(self.device, 0)
                     self.happens(phase)
         except OSError:
             pass
         # The wallet is done with this link. As server it leaves that to the reader for a while.
         if self.connection is connection and not self.is_silent:
-            while queue.pending:
-                await asyncio.sleep(0.001)
+            await is_taken(self.device, 0)
             await self.until(lambda: self.connection is not connection,
                              0.1 if connection.role == hci.Role.CENTRAL else 3)
             if self.connection is connection:
@@ -491,6 +500,97 @@ class SilentPhone:
         await self.device.connect(address)
 
 
+class EchoPhone:
+    """Sends back what it gets, as fast as the radio takes it: no service, no wallet, nothing but values. On the ATT channel
+    each begins with 1 when more come and 0 when it is the last; on an L2CAP channel four bytes say first how many come."""
+
+    def __init__(self, air, looks_for_board, size):
+        self.looks_for_board, self.size = looks_for_board, size
+        self.radio = Radio("echo", link=air, public_address=str(Address.generate_static_address()))
+        self.device = Device(name="echo", address=Address(ECHO_ADDRESS), host=Host(self.radio, self.radio))
+        self.connection, self.mtu, self.taken = None, 23, bytearray()
+
+    async def start(self):
+        await self.device.power_on()
+        take_att(self.device, self.take)
+        self.device.on("connection", self.on_connection)
+        self.device.on("advertisement", self.on_advertisement)
+        self.device.create_l2cap_server(channel_spec(ECHO_PSM), self.on_channel)
+        await self.wait()
+
+    async def wait(self):
+        if self.looks_for_board:
+            await self.device.start_scanning(filter_duplicates=False)
+        else:
+            await advertise(self.device, ECHO_UUID)
+
+    def on_connection(self, connection):
+        self.connection, self.mtu, self.taken = connection, 23, bytearray()
+        connection.on("disconnection", self.on_disconnection)
+
+    def on_disconnection(self, reason):
+        self.connection = None
+        asyncio.ensure_future(self.wait())
+
+    def on_advertisement(self, advertisement):
+        if ECHO_UUID.bytes in services(advertisement.data) and self.connection is None and self.device.scanning:
+            asyncio.ensure_future(self.connect(advertisement.address))
+
+    async def connect(self, address):
+        if not self.device.scanning:
+            return
+        await self.device.stop_scanning()
+        try:
+            connection = await self.device.connect(address, timeout=10)
+        except Exception as error:          # of many kinds in bumble
+            report("echo-failed", why=repr(error))
+            return await self.wait()
+        self.device.send_l2cap_pdu(connection.handle, att.ATT_CID, bytes([2]) + (517).to_bytes(2, "little"))
+
+    def take(self, handle, pdu):
+        if self.connection is None or handle != self.connection.handle or not pdu:
+            return
+        if pdu[0] == 0x02:
+            self.mtu = min(517, int.from_bytes(pdu[1:3], "little"))
+            self.device.send_l2cap_pdu(handle, att.ATT_CID, bytes([3]) + (517).to_bytes(2, "little"))
+        elif pdu[0] == 0x03:
+            self.mtu = min(517, int.from_bytes(pdu[1:3], "little"))
+            asyncio.ensure_future(self.send(WRITE_COMMAND, bytes((n * 7 + n // 256) & 0xFF for n in range(self.size))))
+        elif pdu[0] in (WRITE_COMMAND, NOTIFICATION):
+            self.taken += pdu[4:]
+            if pdu[3] == 0:
+                report("echo", bytes=len(self.taken), way=f"{pdu[0]:02x}")
+                if pdu[0] == WRITE_COMMAND:
+                    asyncio.ensure_future(self.send(NOTIFICATION, bytes(self.taken)))
+                else:
+                    asyncio.ensure_future(self.connection.disconnect())
+                self.taken = bytearray()
+
+    async def send(self, operation, message):
+        connection, room = self.connection, min(self.mtu - 3, 512) - 1
+        for at in range(0, len(message), room):
+            if self.connection is not connection:
+                return
+            part = bytes([operation, 3, 0, 1 if at + room < len(message) else 0]) + message[at:at + room]
+            self.device.send_l2cap_pdu(connection.handle, att.ATT_CID, part)
+            await is_taken(self.device)
+
+    def on_channel(self, channel):
+        taken = bytearray()
+
+        def take(record):
+            taken.extend(record)
+            if len(taken) >= 4 and len(taken) == 4 + int.from_bytes(taken[:4], "little"):
+                asyncio.ensure_future(self.send_back(channel, bytes(taken[4:])))
+        channel.sink = take
+
+    async def send_back(self, channel, message):
+        report("echo", bytes=len(message), way="channel")
+        for at in range(0, len(message), channel.peer_mtu):
+            channel.write(message[at:at + channel.peer_mtu])
+            await channel.drain()
+
+
 async def serve_commands(path, board, current):
     async def serve(reader, writer):
         while line := (await reader.readline()).decode().strip():
@@ -522,12 +622,15 @@ async def main():
     p.add_argument("--stall", choices=PHASES[1:], help="stays, and says nothing from there on")
     p.add_argument("--second-phone", action="store_true", help="another phone is there first, and says nothing")
     p.add_argument("--deaf", action="store_true", help="never hears the board, whatever the mode")
+    p.add_argument("--echo", type=int, metavar="BYTES", help="another phone is there that echoes; how many it sends itself")
     p.add_argument("--control", help="socket for commands")
     options = p.parse_args(own)
     options.present = present
     air, session = Air(), None
     kind = TurnTakingRadio if options.take_turns else DualModeRadio if options.dual_mode else Radio
     board = await serve_board(air, options.controller, kind)
+    if options.echo:
+        await EchoPhone(air, options.mode == "central", options.echo).start()
     report("ready")
     if options.control:
         await serve_commands(options.control, board, lambda: session)

@@ -33,19 +33,16 @@ package final class Appliance {
   private var panel: PanelEngine
   private var output: (any PanelOutput)?
   private var radio: (any Radio)?
-  private var camera: (any Camera)?
-  private var worker: DecodeWorker?
+  private var sight: Sight?
   private var signals: SignalWatch?
   private var deadline: EventLoop.Timer?
   private var panelDeadline: EventLoop.Timer?
   private var recovery: EventLoop.Timer?
-  private var pictures = PicturesUnderWay()
-  /// Why the camera sees nothing, and why pictures cannot be decoded: neither is cured by the other.
-  private var cameraProblem: String?
-  private var decoderProblem: String?
   /// Devices that have not said yet how they are, by the fault they would have.
   private var unsettled: Set<Fault> = [.cameraUnavailable, .radioUnavailable]
   private var isStarted = false
+  /// Why it ended by itself.
+  private var failure: ApplianceError?
   private var status = ApplianceStatus()
   private var clock: ClockState
   /// Whether the doubt about the clock was recorded.
@@ -79,7 +76,8 @@ package final class Appliance {
 
   // MARK: Running
 
-  /// Throws where the board's facts are wrong: no waiting makes them right. Devices that fail are faults.
+  /// Throws where the board's facts are wrong: no waiting makes them right. Devices that fail are faults; a gpiochip that is
+  /// not there is one too, for a while (`LinePanel.patience`).
   ///
   /// Serves until SIGTERM, SIGINT or `stop`; SIGHUP loads the trusted certificates again.
   package func run() throws(ApplianceError) {
@@ -109,6 +107,7 @@ package final class Appliance {
     } catch {
       throw .system(error)
     }
+    if let failure { throw failure }
   }
 
   /// Ends the service in an orderly way: the relay is inactive before this returns.
@@ -131,7 +130,13 @@ package final class Appliance {
 
   /// Every device that fails is a fault, looked at again until it is well.
   private func openDevices() {
-    openDecoder()
+    let sight = Sight(parts.camera, on: loop) { [weak self] in
+      self?.reader.isReady ?? false
+    } handler: { [weak self] in
+      self?.sightEvent($0)
+    }
+    self.sight = sight
+    sight.openDecoder()
     switch parts.radio {
     case .air(let folder):
       radio = SimulatedRadio(
@@ -148,30 +153,7 @@ package final class Appliance {
       }
     }
     radio?.start()
-    openCamera()
-  }
-
-  private func openDecoder() {
-    do throws(SystemError) {
-      worker = try DecodeWorker(on: loop) { [weak self] in self?.decoded($0) }
-      decoderProblem = nil
-    } catch {
-      decoderProblem = error.description
-    }
-    judgeCamera()
-  }
-
-  private func openCamera() {
-    switch parts.camera {
-    case .pictures(let folder): camera = PictureCamera(folder, on: loop) { [weak self] in self?.cameraEvent($0) }
-    case .v4l2(let facts):
-      do throws(SystemError) {
-        camera = try LiveCamera(CameraSettings(facts), on: loop) { [weak self] in self?.cameraEvent($0) }
-      } catch {
-        cameraEvent(.fault(error.description))
-      }
-    }
-    camera?.start()
+    sight.openCamera()
   }
 
   private func openPanel() throws(ApplianceError) {
@@ -181,7 +163,7 @@ package final class Appliance {
       do throws(PanelError) {
         output = try LinePanel(LineSettings(facts), on: loop) { [weak self] in self?.panelEvent($0) }
       } catch {
-        throw .wrongBoard("\(error)", remedy: error.remedy)
+        throw ApplianceError(error)
       }
     }
   }
@@ -190,6 +172,9 @@ package final class Appliance {
     switch event {
     case .fault(let reason): raise(.panelUnavailable, reason)
     case .recovered: clear(.panelUnavailable)
+    case .hopeless(let error):
+      failure = ApplianceError(error)
+      stop()
     case .note(let event, let detail): record(event, [.init("detail", .string(detail))])
     case .input(let name, let isActive):
       record("input", [.init("name", .string(name)), .init("active", .bool(isActive))])
@@ -203,23 +188,11 @@ package final class Appliance {
     if status.faults[.radioUnavailable] != nil { radio?.lookAgain() }
     output?.lookAgain()
     if status.faults[.trustEmpty] != nil { reloadTrust() }
-    lookAfterPictures()
+    sight?.lookAgain()
   }
 
-  /// Whatever makes pictures and reads them is there, and does not keep one for ever.
-  private func lookAfterPictures() {
-    if worker == nil { openDecoder() }
-    if camera == nil { openCamera() }
-    if pictures.isOverdue(at: .now) {
-      decoderProblem = "the decoder does not come back from a picture"
-      judgeCamera()
-    } else if decoderProblem != nil, pictures.isEmpty, let image = camera?.current {
-      submit(image, .still)
-    }
-  }
-
-  /// The door first. The threads of decoder and camera last, since these wait for a library and for the kernel: one that
-  /// does not come back holds up nothing but the end of the process, and a second signal ends that.
+  /// The door first. Decoder and camera last: a thread of theirs that does not come back holds up nothing but the end of the
+  /// process, and a second signal ends that.
   private func close() {
     output?.close()
     radio?.stop()
@@ -229,8 +202,7 @@ package final class Appliance {
     status.state = "stopped"
     writeStatus()
     signals?.cancel()
-    worker?.stop()
-    camera?.cancel()
+    sight?.close()
     log.close()
   }
 
@@ -278,46 +250,16 @@ package final class Appliance {
     }
   }
 
-  // MARK: Camera
+  // MARK: Devices
 
-  private func cameraEvent(_ event: CameraEvent) {
+  private func sightEvent(_ event: Sight.Event) {
     switch event {
-    case .frame(let image, let patience):
-      // Whether pictures can be decoded again shows when one is.
-      if reader.isReady || (decoderProblem != nil && pictures.isEmpty) { submit(image, patience) }
-    case .fault(let reason):
-      cameraProblem = reason
-      judgeCamera()
-      settled(.cameraUnavailable)
-    case .ready:
-      cameraProblem = nil
-      judgeCamera()
-      settled(.cameraUnavailable)
+    case .code(let code, let captured): feed(.code(code, capturedAt: captured))
+    case .problem(let problem?): raise(.cameraUnavailable, problem)
+    case .problem(nil): clear(.cameraUnavailable)
+    case .settled: settled(.cameraUnavailable)
     case .note(let event, let detail): record(event, [.init("detail", .string(detail))])
     }
-  }
-
-  private func judgeCamera() {
-    if let problem = cameraProblem ?? decoderProblem {
-      raise(.cameraUnavailable, problem)
-    } else {
-      clear(.cameraUnavailable)
-    }
-  }
-
-  private func submit(_ image: LumaImage, _ patience: CameraPatience) {
-    guard let worker else { return }
-    let captured = ContinuousClock.now
-    pictures.submitted(worker.submit(image, patience == .live ? .live : .still), at: captured)
-  }
-
-  private func decoded(_ result: DecodeWorker.Result) {
-    guard let captured = pictures.decoded(result.picture) else { return }
-    if result.failure != nil || decoderProblem != nil {
-      decoderProblem = result.failure?.description
-      judgeCamera()
-    }
-    for code in result.codes { feed(.code(code, capturedAt: captured)) }
   }
 
   private func radioEvent(_ event: RadioEvent) {
@@ -366,7 +308,7 @@ package final class Appliance {
       checkClock()
       record("ready")
       onReady?()
-      if let image = camera?.current, reader.isReady { submit(image, .still) }
+      sight?.lookAtCurrent()
     case .wake(let instant): deadline?.set(at: instant)
     }
   }

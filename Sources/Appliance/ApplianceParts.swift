@@ -1,5 +1,6 @@
 import Configuration
 import Crypto
+import GPIO
 import Glibc
 import Kernel
 import Mdoc
@@ -116,4 +117,12 @@ package enum ApplianceError: Error {
   case system(SystemError)
   /// The board's file says something that is not so.
   case wrongBoard(String, remedy: String)
+  /// A device that the board's file names did not come: it may be there at the next start.
+  case deviceMissing(String, remedy: String)
+
+  init(_ error: PanelError) {
+    self =
+      error.mayStillCome
+      ? .deviceMissing("\(error)", remedy: error.remedy) : .wrongBoard("\(error)", remedy: error.remedy)
+  }
 }

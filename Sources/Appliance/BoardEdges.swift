@@ -41,25 +41,36 @@ final class LiveCamera: Camera {
 }
 
 /// Lamps, buzzer and relay on the lines of a gpiochip. A panel that is lost is opened again, with the relay inactive.
+///
+/// A chip that is not there at the start may still come: an expander whose driver is loaded late. It is a fault for
+/// `patience`, and the end after that. A chip that went away later is waited for without an end.
 final class LinePanel: PanelOutput {
+  /// How long a chip is waited for that was never there.
+  static let patience = Duration.seconds(60)
+
   private let settings: LineSettings
+  private let patience: Duration
+  private let start = ContinuousClock.now
   private let loop: EventLoop
   private let handler: (PanelEvent) -> Void
   private var panel: GPIOPanel?
   private var wanted = PanelState.off
   private var hasFault = false
+  private var wasThere = false
 
   /// Throws only what no waiting makes right: facts of the board that are not so.
   init(
-    _ settings: LineSettings, on loop: EventLoop, handler: @escaping (PanelEvent) -> Void
+    _ settings: LineSettings, patience: Duration = LinePanel.patience, on loop: EventLoop,
+    handler: @escaping (PanelEvent) -> Void
   ) throws(PanelError) {
     self.settings = settings
+    self.patience = patience
     self.loop = loop
     self.handler = handler
     do throws(PanelError) {
       panel = try open()
     } catch {
-      if error.isWrongFact { throw error }
+      if error.isWrongFact, !error.mayStillCome { throw error }
       hasFault = true
       handler(.fault("\(error); \(error.remedy)"))
     }
@@ -75,6 +86,9 @@ final class LinePanel: PanelOutput {
     do throws(PanelError) {
       panel = try open()
     } catch {
+      if !wasThere, error.isWrongFact, !error.mayStillCome || ContinuousClock.now - start > patience {
+        return handler(.hopeless(error))
+      }
       // Another reason than before may be the one that helps.
       return handler(.fault("\(error); \(error.remedy)"))
     }
@@ -89,7 +103,9 @@ final class LinePanel: PanelOutput {
   }
 
   private func open() throws(PanelError) -> GPIOPanel {
-    try GPIOPanel(settings, on: loop) { [weak self] in self?.take($0) }
+    let panel = try GPIOPanel(settings, on: loop) { [weak self] in self?.take($0) }
+    wasThere = true
+    return panel
   }
 
   private func take(_ event: GPIOPanel.Event) {

@@ -1,3 +1,4 @@
+import GPIO
 import Kernel
 import Panel
 import Pictures
@@ -70,6 +71,8 @@ enum PanelEvent {
   /// Lines cannot be driven until `recovered`; the sentence says why.
   case fault(String)
   case recovered
+  /// It was never there, and what the board's file says of it is not so: no use in waiting longer.
+  case hopeless(PanelError)
   /// Something for the log that stops nobody.
   case note(event: String, detail: String)
   /// An input of the board: what it is, and whether it is active now.

@@ -149,6 +149,7 @@ package final class GPIOPanel {
   private func requestOutputs() throws(PanelError) {
     if found.outputs[.relay] != nil {
       groups.append(Group(roles: [.relay], lines: try request([.relay])))
+      try checkRelay()
     }
     var lamps: [(kind: LampKind, roles: [OutputRole])] = []
     for role in OutputRole.allCases where role != .relay {
@@ -175,6 +176,25 @@ package final class GPIOPanel {
         groups.append(Group(roles: roles, problem: error))
       }
     }
+  }
+
+  /// Throws when the relay's line is active and must not be, also after it was set once more.
+  private func checkRelay() throws(PanelError) {
+    guard !sequence.isRelayActive, let lines = groups.first(where: { $0.roles == [.relay] })?.lines,
+      let line = found.outputs[.relay]
+    else { return }
+    do throws(SystemError) {
+      guard try lines.get().contains(true) else { return }
+      try lines.set([false])
+      // A filter on the line takes its time to follow.
+      for _ in 0..<5 {
+        guard try lines.get().contains(true) else { return }
+        usleep(1000)
+      }
+    } catch {
+      throw .failed(fact: OutputRole.relay.fact, error)
+    }
+    throw .relayStuck(fact: OutputRole.relay.fact, line: line.title)
   }
 
   /// Requests lines of one chip and one polarity.
@@ -277,7 +297,7 @@ package final class GPIOPanel {
 
   // MARK: Looking after it
 
-  /// A chip that went away says so only when it is asked.
+  /// A chip that went away says so only when it is asked. Of the relay it matters as well what the line says.
   private func probe() {
     guard !isClosed else { return }
     probeTimer?.set(after: GPIOPanel.probeInterval)
@@ -286,6 +306,7 @@ package final class GPIOPanel {
       do throws(SystemError) { _ = try lines.get() } catch { lose(index, error) }
       if isClosed { return }
     }
+    do throws(PanelError) { try checkRelay() } catch { return fail(error) }
     if groups.contains(where: { $0.problem != nil }) { retryLamps() }
   }
 

@@ -46,6 +46,11 @@ package struct OutputSequence: Equatable, Sendable {
     return first + middle + last
   }
 
+  /// Whether the relay was last told to be active.
+  package var isRelayActive: Bool {
+    zip(groups, levels).contains { roles, levels in roles == [.relay] && levels == [true] }
+  }
+
   /// The group's lines were requested anew: they are inactive.
   package mutating func reset(_ group: Int) { levels[group] = groups[group].map { _ in false } }
 }

@@ -16,6 +16,8 @@ package enum PanelError: Error, Equatable, Sendable {
   case lineShared(facts: [String], line: String)
   /// Somebody else holds the line; the consumer's name is empty where the kernel has none.
   case lineBusy(fact: String, line: String, consumer: String)
+  /// The relay's line is active though it was set inactive: something else drives the pin.
+  case relayStuck(fact: String, line: String)
   /// The chip may not be opened.
   case chipDenied(fact: String, path: String)
   /// A call failed: the chip went away, or what the kernel says.
@@ -33,6 +35,7 @@ extension PanelError {
     case .offsetTooLarge: "offsetTooLarge"
     case .lineShared: "lineShared"
     case .lineBusy: "lineBusy"
+    case .relayStuck: "relayStuck"
     case .chipDenied: "chipDenied"
     case .failed: "lineFailed"
     }
@@ -43,8 +46,13 @@ extension PanelError {
   package var isWrongFact: Bool {
     switch self {
     case .chipMissing, .chipAmbiguous, .lineMissing, .lineAmbiguous, .offsetTooLarge, .lineShared: true
-    case .lineBusy, .chipDenied, .failed: false
+    case .lineBusy, .relayStuck, .chipDenied, .failed: false
     }
+  }
+
+  /// A wrong fact that may become right by itself for a while after the start: the driver of the chip is loaded late.
+  package var mayStillCome: Bool {
+    if case .chipMissing = self { true } else { false }
   }
 
   /// What to do about it, one line.
@@ -63,6 +71,7 @@ extension PanelError {
       consumer.isEmpty
         ? "switch off the bus or overlay that uses the pin, or choose another line"
         : "stop \(consumer), or choose another line"
+    case .relayStuck: "look for what else drives the pin: an overlay, a program, a short"
     case .chipDenied: "let the reader's user open it: the group of the device, or a udev rule"
     case .failed: "check the board; the reader tries again by itself"
     }
@@ -86,6 +95,7 @@ extension PanelError: CustomStringConvertible {
     case .lineShared(let facts, let line): "\(facts.joined(separator: " and ")): both are \(line)"
     case .lineBusy(let fact, let line, let consumer):
       "\(fact): \(line) is held by \(consumer.isEmpty ? "the kernel or a program without a name" : quoted(consumer))"
+    case .relayStuck(let fact, let line): "\(fact): \(line) is active though it is set inactive"
     case .chipDenied(let fact, let path): "\(fact): \(path) may not be opened"
     case .failed(let fact, let error): "\(fact): \(error)"
     }

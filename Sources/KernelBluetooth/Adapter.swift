@@ -25,7 +25,7 @@ package final class Adapter {
     case stopped
     case preparing
     case ready(AdapterFacts)
-    case failed
+    case failed(AdapterProblem)
   }
 
   /// From one attempt to make it ready to the next; the last one for ever.
@@ -330,10 +330,15 @@ package final class Adapter {
   /// Gives up for now: what is under way is forgotten, and the adapter is made ready again after a pause.
   func fail(_ problem: AdapterProblem) {
     switch phase {
-    case .stopped, .failed: return
+    case .stopped: return
+    case .failed(let earlier):
+      // An adapter that is unplugged is first said to be off.
+      guard problem.explains(earlier) else { return }
+      phase = .failed(problem)
+      return handler(.failed(problem))
     case .preparing, .ready: break
     }
-    phase = .failed
+    phase = .failed(problem)
     // The management socket stays, so that an adapter that is plugged in is seen at once.
     controller?.close()
     controller = nil

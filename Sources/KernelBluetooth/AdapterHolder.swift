@@ -24,16 +24,26 @@ package struct AdapterHolder: Hashable, Sendable, CustomStringConvertible {
 
   private static let daemons: Set = ["bluetoothd", "bluetooth-meshd", "bthelper"]
 
+  /// What one search looks at: it is made in the event loop's thread, which must not be kept however many processes there
+  /// are. A board has some hundred processes, with a few thousand descriptors.
+  package struct Limits: Sendable {
+    package var processes = 2048
+    package var descriptors = 8192
+
+    package init() {}
+  }
+
   /// Looks through /proc. Sockets of other users' programs can only be seen with CAP_SYS_PTRACE, so a daemon is also
   /// known by its name alone.
-  package static func find(in proc: String = "/proc") -> [AdapterHolder] {
+  package static func find(in proc: String = "/proc", limits: Limits = Limits()) -> [AdapterHolder] {
     let sockets = hciSockets(proc)
     let own = Int(getpid())
+    var left = limits.descriptors
     var holders: [AdapterHolder] = []
-    for entry in (try? Files.list(proc)) ?? [] {
-      guard let pid = Int(entry), pid != own, let name = processName("\(proc)/\(entry)") else { continue }
+    for pid in ((try? Files.list(proc)) ?? []).compactMap({ Int($0) }).prefix(limits.processes) where pid != own {
+      guard let name = processName("\(proc)/\(pid)") else { continue }
       let holder = AdapterHolder(name: name, pid: pid)
-      if holder.isDaemon || (!sockets.isEmpty && hasSocket("\(proc)/\(entry)/fd", of: sockets)) {
+      if holder.isDaemon || (!sockets.isEmpty && hasSocket("\(proc)/\(pid)/fd", of: sockets, &left)) {
         holders.append(holder)
       }
     }
@@ -56,8 +66,10 @@ package struct AdapterHolder: Hashable, Sendable, CustomStringConvertible {
     return String(decoding: bytes.prefix { $0 != 0x0a }, as: UTF8.self)
   }
 
-  private static func hasSocket(_ folder: String, of inodes: Set<String>) -> Bool {
-    for entry in (try? Files.list(folder)) ?? [] {
+  private static func hasSocket(_ folder: String, of inodes: Set<String>, _ left: inout Int) -> Bool {
+    guard left > 0 else { return false }
+    for entry in ((try? Files.list(folder)) ?? []).prefix(left) {
+      left -= 1
       guard let target = try? Files.linkTarget("\(folder)/\(entry)"), target.hasPrefix("socket:["),
         target.hasSuffix("]")
       else { continue }

@@ -67,6 +67,17 @@ package enum AdapterProblem: Error, Equatable, Sendable {
   }
 }
 
+extension AdapterProblem {
+  /// Whether what was said before is only a consequence of this: an adapter that is gone is also off, and says nothing.
+  func explains(_ earlier: AdapterProblem) -> Bool {
+    guard case .removed(let name) = self else { return false }
+    switch earlier {
+    case .poweredOff(name), .silent(name, _), .refused(name, _, _), .hardwareError(name, _): return true
+    default: return false
+    }
+  }
+}
+
 extension AdapterProblem: CustomStringConvertible {
   package var description: String {
     switch self {

@@ -29,6 +29,9 @@ enum RunCommand {
       case .system(let error): throw error
       case .wrongBoard(let problem, let remedy):
         throw CommandError.usage(site.boardPath, problem, hint: remedy)
+      // Not the status of a wrong configuration: systemd starts it again.
+      case .deviceMissing(let problem, let remedy):
+        throw CommandError.failure(site.boardPath, problem, hint: remedy)
       }
     }
     manager.stopping()

@@ -23,6 +23,8 @@ private final class Bench: LineSource {
   var calls: [Call] = []
   /// What the next call on these lines fails with.
   var failures: [UInt32: CInt] = [:]
+  /// Lines that something else drives: they are active whatever is set, so many times.
+  var stuck: [UInt32: Int] = [:]
   var inputEnds: [CInt] = [-1, -1]
 
   func chips() throws(SystemError) -> ChipList {
@@ -90,7 +92,13 @@ private final class BenchLines: HeldLines {
 
   func get() throws(SystemError) -> [Bool] {
     try checkFailure("get")
-    return offsets.map { bench.levels[$0] ?? false }
+    return offsets.map { offset in
+      if let times = bench.stuck[offset], times > 0 {
+        bench.stuck[offset] = times - 1
+        return true
+      }
+      return bench.levels[offset] ?? false
+    }
   }
 
   func drain() throws(SystemError) {
@@ -144,6 +152,37 @@ private final class BenchLines: HeldLines {
         .init(what: "request low", offsets: [4]), .init(what: "request", offsets: [0, 1, 3]),
         .init(what: "request low", offsets: [2]),
       ])
+    panel.close()
+  }
+
+  @Test("a relay that is active though nobody set it is set inactive again; one that stays so is no panel")
+  func stuckRelay() throws {
+    let relay = LineSettings(chip: "bench", outputs: [.relay: .init(.name("DOOR"))])
+    bench.stuck[4] = 2
+    let log = Log()
+    let panel = try open(relay, log)
+    #expect(bench.calls.map(\.what) == ["request", "set"])
+    #expect(bench.calls.last?.levels == [false])
+    bench.stuck[4] = 1000
+    _ = try loop.run(until: .now + GPIOPanel.probeInterval + .milliseconds(200))
+    let stuck = PanelError.relayStuck(fact: "panel.lines.relay", line: "bench (gpiochip0) line 4 \"DOOR\"")
+    #expect(log.events == [.unavailable(stuck)])
+    #expect(bench.held.isEmpty)
+    #expect(throws: stuck) { try open(relay) }
+    #expect(bench.held.isEmpty)
+    #expect(stuck.description == "panel.lines.relay: bench (gpiochip0) line 4 \"DOOR\" is active though it is set inactive")
+    panel.close()
+  }
+
+  @Test("a relay in its pulse may be active")
+  func relayInPulse() throws {
+    let log = Log()
+    let panel = try open(LineSettings(chip: "bench", outputs: [.relay: .init(.name("DOOR"))]), log)
+    panel.apply(state(.ready))
+    panel.apply(state(.granted))
+    _ = try loop.run(until: .now + GPIOPanel.probeInterval + .milliseconds(200))
+    #expect(log.events.isEmpty)
+    #expect(bench.levels[4] == true)
     panel.close()
   }
 

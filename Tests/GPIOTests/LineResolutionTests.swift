@@ -128,6 +128,8 @@ let header = ["ID_SDA", "ID_SCL"] + (2..<28).map { "GPIO\($0)" }
     #expect(!refusal.error.remedy.isEmpty)
     let isDenied = refusal.error.code == "chipDenied"
     #expect(refusal.error.isWrongFact == !isDenied)
+    // Only a chip may come late; the lines of one that is there do not change.
+    #expect(refusal.error.mayStillCome == (refusal.error.code == "chipMissing"))
   }
 
   @Test("a busy line names its holder, also one without a name, and no name breaks the line of a log")

@@ -54,6 +54,24 @@ struct AdapterHolderTests {
     #expect(!holder.isDaemon)
   }
 
+  @Test("a search has an end, however many processes and descriptors there are")
+  func limits() throws {
+    defer { try? files.removeItem(atPath: proc) }
+    try sockets([1001])
+    for pid in 40..<60 { try process(pid, "many", sockets: [1001]) }
+    try process(70, "bluetoothd")
+    var limits = AdapterHolder.Limits()
+    #expect(AdapterHolder.find(in: proc, limits: limits).count == 21)
+    // A name costs no descriptor.
+    limits.descriptors = 0
+    #expect(AdapterHolder.find(in: proc, limits: limits).map(\.pid) == [70])
+    limits.descriptors = 6
+    #expect(AdapterHolder.find(in: proc, limits: limits).count < 8)
+    limits = AdapterHolder.Limits()
+    limits.processes = 3
+    #expect(AdapterHolder.find(in: proc, limits: limits).count == 3)
+  }
+
   @Test("where /proc cannot be read, nobody is found")
   func nothing() {
     #expect(AdapterHolder.find(in: "/nonexistent") == [])

@@ -34,6 +34,22 @@ struct AdapterTests {
     #expect(problem.remedy.contains("systemctl disable --now bluetooth.service"))
   }
 
+  @Test("an adapter that is gone is why it was off or silent; nothing else takes the place of what was said")
+  func explains() {
+    let earlier: [AdapterProblem] = [
+      .poweredOff("hci0"), .silent("hci0", command: "x"), .refused("hci0", command: "x", reason: "y"),
+      .hardwareError("hci0", code: 1),
+    ]
+    for problem in earlier {
+      #expect(AdapterProblem.removed("hci0").explains(problem))
+      #expect(!AdapterProblem.removed("hci1").explains(problem))
+      #expect(!problem.explains(.removed("hci0")))
+    }
+    for problem in [AdapterProblem.removed("hci0"), .noAdapter, .held("hci0", by: []), .blocked("hci0")] {
+      #expect(!AdapterProblem.removed("hci0").explains(problem))
+    }
+  }
+
   @Test("an adapter that is not there is a problem with a reason, and never an end")
   func missing() throws {
     var settings = AdapterSettings()
