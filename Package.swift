@@ -72,6 +72,7 @@ let package = Package(
     core("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     core("Trust", ["Bytes", "CivilTime", "Crypto"]),
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
+    core("VICAL", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Trust"]),
     core("StatusLists", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Inflate", "Mdoc", "Trust"]),
     core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust"]),
 
@@ -95,7 +96,7 @@ let package = Package(
     edge("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
-    edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust"]),
+    edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "VICAL"]),
     // The JSON of a status token in JWT form; jansson reads it
     edge("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
 
@@ -123,7 +124,7 @@ let package = Package(
       dependencies: [
         "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
         "QRScan",
-        "TerminalPanel", "TrustStore", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
+        "TerminalPanel", "TrustStore", "VICAL", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
@@ -148,6 +149,7 @@ let package = Package(
     tests("Bluetooth", ["Bytes"]),
     tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),
     tests("Inflate", ["Bytes"]),
+    tests("VICAL", ["Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer"]),
     tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "Trust", "Issuer"]),
     tests("StatusJWT", ["Bytes", "CivilTime", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
     tests(
@@ -171,7 +173,7 @@ let package = Package(
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
-    tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "Issuer"]),
+    tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer", "VICAL"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     tests(
       "Wallet",

@@ -28,6 +28,7 @@ enum VerificationSchema {
     }
     policy.strictCertificateProfile = section.bool(
       "strict_certificate_profile", default: policy.strictCertificateProfile)
+    policy.certificateEdition = section.choice("certificate_edition", default: policy.certificateEdition)
     policy.signerRevocation = section.demand("signer_revocation", default: policy.signerRevocation)
     policy.documentStatus = section.demand("document_status", default: policy.documentStatus)
     readKeyUsages(&section, &policy)

@@ -115,11 +115,13 @@ struct DocumentVerification {
   private mutating func checkChain(of signer: SignerAssessment) {
     let requirements = ChainRequirements(
       docType: document.docType, keyPurpose: policy.signerKeyUsages[document.docType],
-      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation(for: document.docType))
+      isStrict: policy.strictCertificateProfile, revocation: policy.signerRevocation(for: document.docType),
+      edition: policy.certificateEdition)
     let now = circumstances.now
     let lists = revocation
     let verdict = signer.verdict(for: requirements, at: now) { lists.answer(for: $0, under: $1, at: now) }
     for finding in verdict.findings { add(finding.isHard ? .failure : .warning, .chain(finding.reason)) }
+    if case .failure(let fault) = signer.certificate.publicKey { add(.information, .signerKey(fault)) }
     chain = verdict
   }
 

@@ -1,3 +1,4 @@
+import Crypto
 import Trust
 
 /// Why a check failed, warned, dropped something or had something to say: the stable reason codes.
@@ -50,6 +51,8 @@ package enum Reason: Hashable, Sendable {
   case ambiguousElement(nameSpace: String, element: String)
   // D: the signer chain
   case chain(ChainReason)
+  /// What is wrong with the signer's public key, beside `signerProfile(publicKey)`.
+  case signerKey(CertificateKeyFault)
   // E: request matching and presentation
   case unrequestedElement(nameSpace: String, element: String)
   case ageContradictory(nameSpace: String, element: String)

@@ -77,6 +77,7 @@ extension Reason {
     case .chain(.signerRevoked): ("D8", "signerRevoked", [])
     case .chain(.revocationUnknown): ("D8", "revocationUnknown", [])
     case .chain(.selfSignedSigner): ("D9", "selfSignedSigner", [])
+    case .signerKey(let fault): ("D5", "signerKey", [fault.rawValue])
     case .unrequestedElement(let nameSpace, let element): ("E1", "unrequestedElement", [nameSpace, element])
     case .ageContradictory(let nameSpace, let element): ("E1", "ageContradictory", [nameSpace, element])
     case .elementTypeInvalid(let nameSpace, let element): ("E2", "elementTypeInvalid", [nameSpace, element])

@@ -26,6 +26,8 @@ package struct VerificationPolicy: Equatable, Sendable {
   package var nameComparison = NameComparison.normalized
   /// Whether the soft details of the signer profile are failures (D5).
   package var strictCertificateProfile = false
+  /// Which edition of the standard the certificates of issuers are measured against (D6).
+  package var certificateEdition = CertificateEdition.first
   /// What it costs when no revocation list can tell about a signer (D8).
   package var signerRevocation = RevocationDemand.prefer
   /// What it costs when no status list can tell about a document that names one (B15).

@@ -43,15 +43,31 @@ enum CheckCommand {
   private static func checkTrust(_ site: Site, _ list: inout CheckList) {
     let contents = TrustStore(folder: site.trustFolder).load()
     let now = UnixTime.wallClock()
-    for problem in contents.problems { list.fail("trust", "\(problem)", problem.hint) }
+    for problem in contents.problems {
+      problem.isMinor
+        ? list.warn("trust", "\(problem)", problem.hint) : list.fail("trust", "\(problem)", problem.hint)
+    }
     switch contents.state {
     case .missing, .empty:
       list.fail(
         "trust", "\(site.trustFolder): nobody is trusted", "add the root of your issuer: mdoc-reader trust add FILE")
     case .unreadable(let error):
       list.fail("trust", "\(site.trustFolder): \(error.reason)", "check the folder's owner and mode")
+    case .loaded where contents.trustsNobody:
+      list.fail(
+        "trust", "\(site.trustFolder): nobody is trusted",
+        "add the root of your issuer with mdoc-reader trust add FILE, or import a list of issuers")
     case .loaded:
       list.pass("trust", "\(contents.certificates.count) certificates in \(site.trustFolder)")
+    }
+    for stored in contents.lists {
+      let name = "issuer list \(stored.name)"
+      let text = "\(stored.list.entries.count) roots, issued \(stored.list.age(at: now)) days ago"
+      if stored.list.isStale(at: now) {
+        list.warn("trust", "\(name): \(text), its provider has a newer one", "mdoc-reader trust import FILE")
+      } else {
+        list.pass("trust", "\(name): \(text)")
+      }
     }
     for stored in contents.certificates {
       let name = "\(stored.fingerprint.prefix(16)) \(stored.certificate.subject)"

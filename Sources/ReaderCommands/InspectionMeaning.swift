@@ -53,6 +53,7 @@ extension Reason {
     case .chain(.anchorNotYetValid): "the issuer root is not valid yet; check the clock as well"
     case .chain(.validityNesting): "the signer's certificate is valid outside the dates of its root"
     case .chain(.signerProfile(let fault)): "about the signer's certificate: \(fault.explanation)"
+    case .signerKey(let fault): "about the signer's certificate: \(fault.explanation)"
     case .chain(.anchorProfile(let fault)): "about the issuer root: \(fault.explanation)"
     case .chain(.countryMismatchChain): "the signer's certificate and its root name different countries"
     case .chain(.stateMismatchChain): "the signer's certificate and its root name different states"

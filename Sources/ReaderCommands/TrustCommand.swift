@@ -6,21 +6,26 @@ import JSON
 import Kernel
 import TrustStore
 
-/// `trust add|list|show|remove`: the certificates this reader believes.
+/// `trust add|import|list|show|remove`: the certificates and lists this reader believes.
 enum TrustCommand {
   static let verb = Verb(
-    name: "trust", summary: "Add, list, show or remove the certificates this reader trusts.",
-    usage: "trust add FILE|- [--doc-type TYPE]... [--signer] | list | show FINGERPRINT | remove FINGERPRINT",
+    name: "trust", summary: "Add, import, list, show or remove what this reader trusts.",
+    usage:
+      "trust add FILE|- [--doc-type TYPE]... [--signer|--list-signer] | import FILE|- | list | show FINGERPRINT"
+      + " | remove FINGERPRINT|LIST",
     options: [
       CommandOption("--trust", "DIR", "the folder of certificates (default: that of the configuration)"),
       CommandOption("--doc-type", "TYPE", repeatable: true, "the root may sign for this type only; may be repeated"),
       CommandOption("--signer", "trust the certificate as a document signer itself, not as an issuer root"),
+      CommandOption("--list-signer", "believe lists of issuers (VICAL) that it vouches for; no document"),
       Site.option, .json,
     ], operandLimit: 2, run: { try run($0, console: $1) })
 
+  private static let actions = ["add", "import", "list", "show", "remove"]
+
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     guard let action = arguments.operands.first else {
-      throw CommandError.usage("trust", "what to do is missing", hint: "one of add, list, show, remove")
+      throw CommandError.usage("trust", "what to do is missing", hint: "one of \(actions.joined(separator: ", "))")
     }
     let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
     let operand = arguments.operands.dropFirst().first
@@ -33,14 +38,15 @@ enum TrustCommand {
     do {
       switch action {
       case "add": return try add(needed("FILE"), to: store, arguments, console)
+      case "import": return try importList(needed("FILE"), to: store, arguments, console)
       case "list": return list(store, arguments, console)
       case "show": return try show(needed("FINGERPRINT"), in: store, arguments, console)
       case "remove": return try remove(needed("FINGERPRINT"), from: store, console)
       default:
-        let nearest = nearestName(to: action, in: ["add", "list", "show", "remove"])
+        let nearest = nearestName(to: action, in: actions)
         throw CommandError.usage(
           quoted(action), "nothing that can be done with trust",
-          hint: nearest.map { "did you mean \($0)?" } ?? "one of add, list, show, remove")
+          hint: nearest.map { "did you mean \($0)?" } ?? "one of \(actions.joined(separator: ", "))")
       }
     } catch let error as TrustStoreError {
       throw CommandError.failure("trust \(action)", "\(error)", hint: error.hint)
@@ -53,9 +59,15 @@ enum TrustCommand {
     let limit = CertificateInput.maximumSize
     let input = try file == "-" ? Files.readStandardInput(limit: limit) : Files.read(file, limit: limit)
     let docTypes = arguments.values("--doc-type")
+    let list: TrustList =
+      arguments.has("--list-signer") ? .listSigners : arguments.has("--signer") ? .signers : .issuers
+    guard !(arguments.has("--list-signer") && (arguments.has("--signer") || !docTypes.isEmpty)) else {
+      throw CommandError.usage(
+        "trust add", "--list-signer goes with neither --signer nor --doc-type",
+        hint: "the list says which documents each issuer may sign")
+    }
     let additions = try store.add(
-      input, to: arguments.has("--signer") ? .signers : .issuers, docTypes: docTypes.isEmpty ? nil : Set(docTypes),
-      at: .wallClock())
+      input, to: list, docTypes: docTypes.isEmpty ? nil : Set(docTypes), at: .wallClock())
     for addition in additions {
       let stored = addition.stored
       switch addition.outcome {
@@ -76,19 +88,21 @@ enum TrustCommand {
     let contents = store.load()
     let now = UnixTime.wallClock()
     if arguments.has("--json") {
-      console.data(JSONValue.array(contents.certificates.map { document(of: $0, at: now) }).text)
+      let lists = contents.lists.map { document(of: $0, at: now) }
+      console.data(JSONValue.array(contents.certificates.map { document(of: $0, at: now) } + lists).text)
     } else {
       for stored in contents.certificates {
         console.data(
-          "\(stored.fingerprint.prefix(16))  \(stored.list == .signers ? "signer  " : "")\(summary(of: stored))")
+          "\(stored.fingerprint.prefix(16))  \(mark(of: stored.list))\(summary(of: stored))")
         if let types = stored.docTypes {
           console.data("                  only for \(types.sorted().joined(separator: ", "))")
         }
       }
+      for stored in contents.lists { show(stored, at: now, console) }
     }
     for problem in contents.problems { console.remark("mdoc-reader: \(problem)\n  \(problem.hint)") }
     switch contents.state {
-    case .loaded: return contents.problems.isEmpty ? 0 : 1
+    case .loaded: return contents.problems.allSatisfy(\.isMinor) ? 0 : 1
     case .empty: console.remark("\(store.folder): empty, so nobody is trusted; add an issuer root with trust add FILE")
     case .missing:
       console.remark("\(store.folder): no such folder, so nobody is trusted; trust add FILE makes it")
@@ -110,7 +124,7 @@ enum TrustCommand {
     }
     let certificate = stored.certificate
     console.data("fingerprint  \(stored.fingerprint)")
-    console.data("trusted as   \(stored.list == .issuers ? "issuer root" : "document signer")")
+    console.data("trusted as   \(stored.list.title.lowercased())")
     console.data("doc types    \(stored.docTypes?.sorted().joined(separator: ", ") ?? "all")")
     console.data("subject      \(certificate.subject)")
     console.data("issuer       \(certificate.issuer)")
@@ -126,10 +140,22 @@ enum TrustCommand {
   }
 
   private static func remove(_ fingerprint: String, from store: TrustStore, _ console: Console) throws -> Int32 {
+    if let name = try store.removeList(fingerprint) {
+      console.data("removed \(name)")
+      return 0
+    }
     let stored = try store.remove(fingerprint, at: .wallClock())
     console.data("removed \(stored.fingerprint)")
     console.remark("  \(summary(of: stored))")
     return 0
+  }
+
+  private static func mark(of list: TrustList) -> String {
+    switch list {
+    case .issuers: ""
+    case .signers: "signer  "
+    case .listSigners: "signs lists  "
+    }
   }
 
   private static func summary(of stored: StoredCertificate) -> String {
@@ -150,7 +176,7 @@ enum TrustCommand {
   private static func document(of stored: StoredCertificate, at now: UnixTime) -> JSONValue {
     let certificate = stored.certificate
     return .object([
-      "fingerprint": .string(stored.fingerprint), "trustedAs": .string(stored.list.rawValue),
+      "source": "local", "fingerprint": .string(stored.fingerprint), "trustedAs": .string(stored.list.rawValue),
       "docTypes": stored.docTypes.map { .array($0.sorted().map(JSONValue.string)) } ?? .null,
       "subject": .string("\(certificate.subject)"), "issuer": .string("\(certificate.issuer)"),
       "serialNumber": .string("\(certificate.serialNumber)"), "notBefore": .string("\(certificate.notBefore)"),

@@ -46,6 +46,18 @@ package enum AnchorProfileFault: String, CaseIterable, Sendable {
   case subjectKeyIdentifier
   case issuerAltName
   case crlDistributionPoints
+  case unknownCriticalExtension
+
+  /// Whether nothing the root signed is trusted. The others are warnings: that somebody configured the root decides.
+  package var isHard: Bool { self == .unknownCriticalExtension }
+}
+
+/// Which edition of ISO/IEC 18013-5 certificates are measured against. The raw value is the name in the configuration.
+package enum CertificateEdition: String, CaseIterable, Sendable {
+  /// ISO/IEC 18013-5:2021.
+  case first
+  /// Roots need not name a revocation list any more; one that is named still has to be a plain address.
+  case second
 }
 
 extension Certificate {
@@ -117,7 +129,17 @@ extension Certificate {
     let points = crlDistributionPoints.value
     note(
       .crlDistributionPoints, when: points?.hasHTTPAddress != true || points?.hasReasonsOrIssuer == true)
+    note(.unknownCriticalExtension, when: extensions.contains { $0.isCritical && !knownExtensions.contains($0.oid) })
     return faults
+  }
+
+  /// The faults of an issuer root by an edition.
+  package func anchorProfileFaults(_ edition: CertificateEdition) -> [AnchorProfileFault] {
+    anchorProfileFaults.filter { !isAllowed($0, by: edition) }
+  }
+
+  func isAllowed(_ fault: AnchorProfileFault, by edition: CertificateEdition) -> Bool {
+    edition == .second && fault == .crlDistributionPoints && !crlDistributionPoints.isPresent
   }
 
   private func lasts(longerThan seconds: Int64) -> Bool { notAfter > notBefore.adding(seconds: seconds) }
@@ -173,6 +195,24 @@ extension AnchorProfileFault {
     case .subjectKeyIdentifier: "it does not name its own key (subject key identifier)"
     case .issuerAltName: "it gives no e-mail address or URI of the issuer (issuer alternative name)"
     case .crlDistributionPoints: "it gives no plain http address of a revocation list"
+    case .unknownCriticalExtension:
+      "it has a critical extension that this reader does not know, so nothing that it signed is trusted"
+    }
+  }
+}
+
+extension CertificateKeyFault {
+  /// One line for a technician: what is wrong with the public key.
+  package var explanation: String {
+    switch self {
+    case .rsa: "its public key is an RSA key; mdoc certificates have EC or Edwards keys"
+    case .unsupportedAlgorithm: "its public key is of a kind this reader does not know"
+    case .unsupportedCurve: "its public key is on a curve that the standard does not have"
+    case .explicitParameters:
+      "its public key has the parameters of the curve written out instead of the curve's name; ask for a certificate with "
+        + "a named curve"
+    case .compressedPoint: "its public key is a compressed point; certificates carry both coordinates"
+    case .invalidPoint: "its public key is not a point of its curve"
     }
   }
 }

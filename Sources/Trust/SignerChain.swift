@@ -66,14 +66,18 @@ package struct ChainRequirements: Sendable {
   package var isStrict = false
   /// What a missing answer about revocation costs.
   package var revocation = RevocationDemand.ignore
+  /// Which edition the root is measured against.
+  package var edition = CertificateEdition.first
 
   package init(
-    docType: String, keyPurpose: OID? = nil, isStrict: Bool = false, revocation: RevocationDemand = .ignore
+    docType: String, keyPurpose: OID? = nil, isStrict: Bool = false, revocation: RevocationDemand = .ignore,
+    edition: CertificateEdition = .first
   ) {
     self.docType = docType
     self.keyPurpose = keyPurpose
     self.isStrict = isStrict
     self.revocation = revocation
+    self.edition = edition
   }
 }
 
@@ -179,7 +183,9 @@ package struct SignerAssessment: Sendable {
       return ChainVerdict(findings: findings, anchor: nil, isTrustedSigner: isTrustedSigner)
     }
     let anchor = issuer.anchor
-    for fault in anchor.profileFaults { note(.anchorProfile(fault), isHard: false) }
+    for fault in anchor.profileFaults where !anchor.certificate.isAllowed(fault, by: requirements.edition) {
+      note(.anchorProfile(fault), isHard: fault.isHard)
+    }
     note(.countryMismatchChain, when: !issuer.sharesCountry)
     note(.stateMismatchChain, when: !issuer.sharesState)
     let answer = revocation(certificate, anchor)

@@ -1,6 +1,7 @@
 import Crypto
 import Kernel
 import Trust
+import VICAL
 
 /// A file of the store that could not be used.
 package struct StoreProblem: Equatable, Sendable {
@@ -18,11 +19,23 @@ package struct StoreProblem: Equatable, Sendable {
     case nameMismatch
     /// No certification authority among the roots, or one among the signers.
     case wrongList
+    /// A list of issuers that does not verify, or not any more.
+    case issuerList(VICALFault)
+    /// An entry of a list of issuers; the rest of the list is used. `number` counts from 1.
+    case issuerListEntry(number: Int, VICALEntryFault, name: String)
   }
 
   /// The file's name within the store.
   package let file: String
   package let reason: Reason
+}
+
+extension StoreProblem {
+  /// Whether everything else in the file is used.
+  package var isMinor: Bool {
+    if case .issuerListEntry = reason { return true }
+    return false
+  }
 }
 
 extension StoreProblem: CustomStringConvertible {
@@ -37,7 +50,14 @@ extension StoreProblem: CustomStringConvertible {
     case .docTypes: why = "its line of doc types cannot be read"
     case .nameMismatch: why = "its contents are not those it is named by"
     case .wrongList:
-      why = file.contains("/") ? "a certification authority among the signers" : "not a certification authority"
+      switch TrustList.allCases.first(where: { file.hasPrefix($0.rawValue + "/") }) {
+      case .signers: why = "a certification authority among the signers"
+      case .listSigners: why = "neither a certification authority nor a signer of issuer lists"
+      default: why = "not a certification authority"
+      }
+    case .issuerList(let fault): why = "\(fault.explanation) (\(fault.rawValue)); its issuers are not trusted"
+    case .issuerListEntry(let number, let fault, let name):
+      why = "entry \(number)\(name.isEmpty ? "" : " (\(name))"): \(fault.explanation); the rest of the list is used"
     }
     return "\(file): \(why)"
   }
@@ -48,6 +68,9 @@ extension StoreProblem: CustomStringConvertible {
     case .system: "check the file's owner and mode: the reader's user must be able to read it"
     case .docTypes: "write `# doc types: all`, or names with commas between them"
     case .severalCertificates: "take the file out of the folder and give it to `mdoc-reader trust add`"
+    case .issuerList(let fault): fault.hint
+    case .issuerListEntry:
+      "tell the provider of the list; add the issuer's root with `mdoc-reader trust add` if you need it"
     case .wrongList where !file.contains("/"): "if this signer itself shall be trusted, add it with --signer"
     default: "remove the file, and add the certificate again with `mdoc-reader trust add`"
     }
@@ -69,7 +92,9 @@ package struct StoreContents: Sendable {
   package internal(set) var state = State.loaded
   /// Sorted by list and file name. The same certificate in a second file is not listed again.
   package private(set) var certificates: [StoredCertificate] = []
-  /// Files that could not be used.
+  /// Lists of issuers that verify, by file name.
+  package internal(set) var lists: [StoredList] = []
+  /// Files that could not be used, and entries of lists.
   package internal(set) var problems: [StoreProblem] = []
   private var fingerprints: Set<String> = []
 
@@ -77,8 +102,13 @@ package struct StoreContents: Sendable {
     if fingerprints.insert(stored.fingerprint).inserted { certificates.append(stored) }
   }
 
-  /// The issuer roots, for the verification.
+  /// The issuer roots, for the verification: those that were added here, then those of lists.
   package var anchors: [TrustAnchor] {
+    localAnchors + lists.flatMap { $0.list.anchors(source: $0.file) }
+  }
+
+  /// The issuer roots that were added here.
+  package var localAnchors: [TrustAnchor] {
     certificates.filter { $0.list == .issuers }.map {
       TrustAnchor($0.certificate, docTypes: $0.docTypes, source: $0.file)
     }
@@ -86,6 +116,16 @@ package struct StoreContents: Sendable {
 
   /// Document signers that are trusted themselves, for the verification.
   package var trustedSigners: [Certificate] { certificates.filter { $0.list == .signers }.map(\.certificate) }
+}
+
+/// A list of issuers in the store. It was verified when it came and is verified again whenever it is read.
+package struct StoredList: Sendable {
+  package let list: VICAL
+  /// The file's name within the store: `lists/NAME.cbor`.
+  package let file: String
+
+  /// What it is called by in `trust remove`.
+  package var name: String { String(file.dropFirst(TrustStore.listsFolder.utf8.count + 1).dropLast(5)) }
 }
 
 /// Why the store did not do what it was asked.
@@ -102,6 +142,10 @@ package enum TrustStoreError: Error, Equatable, Sendable {
   case notFound(String)
   /// Several fingerprints begin so.
   case ambiguous(String, [String])
+  /// An issuer list that is not taken; the one before it stays in force.
+  case issuerList(VICALFault)
+  /// A certificate of an issuer list, which cannot be removed alone.
+  case listed(String, list: String)
   case system(SystemError)
 }
 
@@ -116,12 +160,17 @@ extension TrustStoreError: CustomStringConvertible {
     case .notFound(let prefix): "\(prefix): no certificate of the store has a fingerprint that begins so"
     case .ambiguous(let prefix, let all): "\(prefix): \(all.count) certificates have fingerprints that begin so"
     case .system(let error): "\(error)"
+    case .issuerList(let fault):
+      "\(fault.explanation) (\(fault.rawValue)); nothing was changed, and the list before it stays in force"
+    case .listed(let prefix, let list): "\(prefix): this root comes from the list \(list)"
     }
   }
 
   /// What to do about it.
   package var hint: String {
     switch self {
+    case .issuerList(let fault): fault.hint
+    case .listed(_, let list): "remove the list as a whole: mdoc-reader trust remove \(list)"
     case .input: "give the issuer's root certificate (IACA) as PEM, DER or base64"
     case .noAuthority: "ask the issuer for its root (IACA), or trust this one certificate alone with --signer"
     case .authority: "add it without --signer"

@@ -9,6 +9,28 @@ package enum TrustList: String, CaseIterable, Sendable {
   case issuers
   /// Document signers that are trusted themselves.
   case signers
+  /// Whoever signs lists of issuers (VICAL): a provider's root, or the signer of its list itself. For no document.
+  case listSigners = "list-signers"
+}
+
+extension TrustList {
+  /// What its certificates are, for people.
+  package var title: String {
+    switch self {
+    case .issuers: "Issuer root"
+    case .signers: "Document signer"
+    case .listSigners: "Signer of issuer lists"
+    }
+  }
+
+  /// Whether a certificate may be in it. A list's signer may be an authority or not.
+  func takes(_ certificate: Certificate) -> Bool {
+    switch self {
+    case .issuers: certificate.isAuthority
+    case .signers: !certificate.isAuthority
+    case .listSigners: certificate.isAuthority || certificate.extendedKeyUsage.value?.contains(.vicalSigner) == true
+    }
+  }
 }
 
 /// A certificate of the store.
@@ -33,10 +55,14 @@ package struct StoredCertificate: Sendable {
 
   /// What is wrong with it against its profile, one line each; nothing of that keeps it out.
   package var remarks: [String] {
+    var remarks: [String]
     switch list {
-    case .issuers: certificate.anchorProfileFaults.map(\.explanation)
-    case .signers: certificate.signerProfileFaults.map(\.explanation)
+    case .issuers: remarks = certificate.anchorProfileFaults.map(\.explanation)
+    case .signers: remarks = certificate.signerProfileFaults.map(\.explanation)
+    case .listSigners: remarks = []
     }
+    if case .failure(let fault) = certificate.publicKey { remarks.append(fault.explanation) }
+    return remarks
   }
 
   /// Where an instant lies in its time.
@@ -63,7 +89,7 @@ extension StoredCertificate {
 
   /// The file as a technician reads it. Only the line of doc types and the PEM block are read back.
   var fileText: String {
-    var text = "# \(list == .issuers ? "Issuer root" : "Document signer") trusted by this mdoc reader\n"
+    var text = "# \(list.title) trusted by this mdoc reader\n"
     text += "# subject: \(certificate.subject)\n"
     if certificate.issuer != certificate.subject { text += "# issuer: \(certificate.issuer)\n" }
     text += "# valid: \(certificate.notBefore) to \(certificate.notAfter)\n"
@@ -98,7 +124,7 @@ extension StoredCertificate {
     let stored = StoredCertificate(certificate, list: list, docTypes: docTypes, file: file)
     let name = file.split(separator: "/").last?.dropLast(4) ?? ""
     if TrustStore.isFingerprint(name), name != stored.fingerprint { throw .nameMismatch }
-    guard (list == .issuers) == certificate.isAuthority else { throw .wrongList }
+    guard list.takes(certificate) else { throw .wrongList }
     return stored
   }
 

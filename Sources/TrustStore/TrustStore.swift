@@ -6,7 +6,8 @@ import Trust
 
 /// The folder of trusted certificates that a technician can read: one certificate a file.
 ///
-/// Issuer roots are in the folder itself, trusted signers in `signers/`. Files are named by their fingerprint and come
+/// Issuer roots are in the folder itself, trusted signers in `signers/`, signers of issuer lists in `list-signers/`, and
+/// the lists themselves in `lists/`. Files are named by their fingerprint and come
 /// and go by one rename each, so that a reader sees the old state or the new one, never a part.
 package struct TrustStore: Sendable {
   package let folder: String
@@ -31,7 +32,7 @@ package struct TrustStore: Sendable {
           contents.state = error.name == "ENOENT" ? .missing : .unreadable(error)
           return contents
         }
-        // No trusted signers is the usual case.
+        // No trusted signers, and no lists, is the usual case.
         if error.name != "ENOENT" {
           contents.problems.append(StoreProblem(file: list.rawValue, reason: .system(error)))
         }
@@ -47,7 +48,8 @@ package struct TrustStore: Sendable {
         }
       }
     }
-    if contents.certificates.isEmpty, contents.problems.isEmpty { contents.state = .empty }
+    loadLists(into: &contents)
+    if contents.certificates.isEmpty, contents.lists.isEmpty, contents.problems.isEmpty { contents.state = .empty }
     return contents
   }
 
@@ -77,8 +79,8 @@ package struct TrustStore: Sendable {
     do { certificates = try CertificateInput.certificates(in: input) } catch { throw .input(error) }
     if let bad = docTypes?.first(where: { !StoredCertificate.isDocType($0) }) { throw .docType(bad) }
     if docTypes?.isEmpty == true { throw .docType("") }
-    for certificate in certificates where certificate.isAuthority != (list == .issuers) {
-      throw list == .issuers ? .noAuthority(certificate.subject) : .authority(certificate.subject)
+    for certificate in certificates where !list.takes(certificate) {
+      throw list == .signers ? .authority(certificate.subject) : .noAuthority(certificate.subject)
     }
     do throws(SystemError) {
       try Files.makeFolder(path(of: list))
@@ -117,7 +119,14 @@ package struct TrustStore: Sendable {
     let contents = load()
     if case .unreadable(let error) = contents.state { throw .system(error) }
     let found = contents.certificates.filter { $0.fingerprint.hasPrefix(digits) }
-    guard let first = found.first else { throw .notFound(digits) }
+    guard let first = found.first else {
+      for stored in contents.lists {
+        for entry in stored.list.entries where entry.certificate.fingerprint.hex.hasPrefix(digits) {
+          throw .listed(digits, list: stored.name)
+        }
+      }
+      throw .notFound(digits)
+    }
     guard found.count == 1 else { throw .ambiguous(digits, found.map(\.fingerprint)) }
     return first
   }
@@ -137,11 +146,11 @@ package struct TrustStore: Sendable {
   private func path(of list: TrustList) -> String { list == .issuers ? folder : "\(folder)/\(list.rawValue)" }
 
   /// The bytes of a file, or nil when it is not a regular one.
-  private func read(_ path: String) throws(StoreProblem.Reason) -> [UInt8]? {
+  func read(_ path: String, limit: Int = maximumFileSize) throws(StoreProblem.Reason) -> [UInt8]? {
     do throws(SystemError) {
       // A pipe would be waited for without end.
       guard try Files.facts(path).kind == .file else { return nil }
-      return try Files.read(path, limit: TrustStore.maximumFileSize)
+      return try Files.read(path, limit: limit)
     } catch {
       throw error.name == "EFBIG" ? .tooLarge : .system(error)
     }
@@ -149,8 +158,11 @@ package struct TrustStore: Sendable {
 
   /// Best effort: a leftover that cannot be removed harms nobody, since it is never read.
   private func removeLeftovers(in list: TrustList, at now: UnixTime) {
-    let path = path(of: list)
-    for name in (try? Files.list(path)) ?? [] where TrustStore.isTemporary(name) {
+    removeLeftovers(in: path(of: list), at: now, where: TrustStore.isTemporary)
+  }
+
+  func removeLeftovers(in path: String, at now: UnixTime, where isTemporary: (String) -> Bool) {
+    for name in (try? Files.list(path)) ?? [] where isTemporary(name) {
       guard let facts = try? Files.facts("\(path)/\(name)"), facts.kind == .file,
         facts.modified / 1_000_000_000 < now.seconds - TrustStore.leftoverAge
       else { continue }
@@ -164,7 +176,7 @@ package struct TrustStore: Sendable {
 
   static func isFingerprint(_ text: some StringProtocol) -> Bool { text.utf8.count == 64 && isHexadecimal(text) }
 
-  private static func isHexadecimal(_ text: some StringProtocol) -> Bool {
+  static func isHexadecimal(_ text: some StringProtocol) -> Bool {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 

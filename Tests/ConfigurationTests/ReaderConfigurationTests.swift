@@ -286,6 +286,7 @@ func brief(_ text: String) -> [String] {
         accept_compressed_points = false
         name_comparison = "bytes"
         strict_certificate_profile = true
+        certificate_edition = "second"
         signer_revocation = "require"
         document_status = "ignore"
         signer_key_usages = { "a" = "2.999.1" }

@@ -1,5 +1,10 @@
+import Bytes
+import CivilTime
 import Commands
+import Crypto
 import Foundation
+import Issuer
+import Kernel
 import Pictures
 import Testing
 import Wallet
@@ -85,6 +90,49 @@ struct VerbTests {
     let gone = site.run("trust", "show", String(digits.prefix(8)))
     #expect(gone.status == 1 && gone.out.isEmpty)
     #expect(gone.err.contains("no certificate of the store") && gone.err.contains("trust list"))
+  }
+
+  @Test("a list of issuers is imported once its provider is trusted, listed with its age, and removed as a whole")
+  func issuerList() throws {
+    let site = try SiteFolder()
+    let now = UnixTime.wallClock()
+    var random = SystemRandomNumberGenerator()
+    let start = now.adding(seconds: -10 * 86_400)
+    let provider = try IssuerAuthority(commonName: "Provider", notBefore: start, random: &random)
+    let signer = try provider.makeSigner(
+      notBefore: start, notAfter: now.adding(seconds: 86_400), purposes: [.vicalSigner], random: &random)
+    let issuer = try Certificate(IssuerAuthority(commonName: "Issuer", notBefore: start, random: &random).certificate)
+    var draft = VICALDraft(
+      provider: "Test", date: now.adding(seconds: -3 * 86_400), nextUpdate: now.adding(seconds: -86_400),
+      entries: [VICALDraft.Entry(issuer, docTypes: ["org.iso.18013.5.1.mDL"])])
+    draft.entries.append(draft.entries[0])
+    draft.entries[1]["serialNumber"] = 7
+    let file = site.path + "/list.cbor"
+    try Data(draft.encoded(signedBy: signer)).write(to: URL(fileURLWithPath: file))
+    let root = site.path + "/provider.pem"
+    try provider.pem.write(toFile: root, atomically: true, encoding: .utf8)
+
+    let early = site.run("trust", "import", file)
+    #expect(early.status == 1 && early.err.contains("vicalSignerUntrusted") && early.err.contains("--list-signer"))
+    #expect(site.run("trust", "add", root, "--list-signer", "--signer").status == 2)
+    #expect(site.run("trust", "add", root, "--list-signer").status == 0)
+    #expect(site.run("check").out.contains("nobody is trusted"))
+    let imported = site.run("trust", "import", file)
+    #expect(imported.status == 0 && imported.out.hasPrefix("imported test-"), "\(imported)")
+    #expect(imported.err.contains("skipped entry 2 (UT): ") && imported.err.contains("serialNumberMismatch"))
+    let name = String(imported.out.dropFirst(9).dropLast())
+    #expect(site.run("trust", "import", file).out == "already there \(name)\n")
+    let listed = site.run("trust", "list")
+    #expect(
+      listed.status == 0 && listed.out.contains("list \(name)  Test  issued \(draft.date.date()), 3 days ago, stale"),
+      "\(listed)")
+    #expect(listed.out.contains("only for org.iso.18013.5.1.mDL") && listed.out.contains("signs lists"))
+    let document = site.run("trust", "list", "--json").out
+    #expect(document.contains("\"source\":\"list\"") && document.contains("\"ageDays\":3"), "\(document)")
+    let alone = site.run("trust", "remove", issuer.fingerprint.hex)
+    #expect(alone.status == 1 && alone.err.contains("comes from the list \(name)"), "\(alone)")
+    #expect(site.run("trust", "remove", name).out == "removed \(name)\n")
+    #expect(site.run("check").out.contains("nobody is trusted"))
   }
 
   @Test("what is no certificate is refused, and nothing is written")

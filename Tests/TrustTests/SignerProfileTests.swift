@@ -209,6 +209,9 @@ struct AnchorProfileTests {
     Case(name: "no subject key identifier", faults: [.subjectKeyIdentifier]) { $0.root[.subjectKeyIdentifier] = nil },
     Case(name: "no contact", faults: [.issuerAltName]) { $0.root[.issuerAltName] = nil },
     Case(name: "no distribution point", faults: [.crlDistributionPoints]) { $0.root[.crlDistributionPoints] = nil },
+    Case(name: "unknown critical", faults: [.unknownCriticalExtension]) {
+      $0.root.extensions.append(ExtensionDraft(.nameConstraints, isCritical: true, value: [0x30, 0]))
+    },
   ]
 
   @Test("one deviation gives its one detail", arguments: cases)
@@ -216,6 +219,27 @@ struct AnchorProfileTests {
     var pki = try TestPKI()
     try item.change(&pki)
     #expect(try pki.rootCertificate().anchorProfileFaults == item.faults)
+  }
+
+  @Test("by the second edition a root need not name a list, but one that it names needs an address")
+  func editions() throws {
+    var pki = try TestPKI()
+    pki.root[.crlDistributionPoints] = nil
+    #expect(try pki.rootCertificate().anchorProfileFaults(.first) == [.crlDistributionPoints])
+    #expect(try pki.rootCertificate().anchorProfileFaults(.second) == [])
+    #expect(try pki.verdict().findings == [ChainFinding(.anchorProfile(.crlDistributionPoints), isHard: false)])
+    pki.requirements.edition = .second
+    #expect(try pki.verdict().findings == [])
+    pki.root[.crlDistributionPoints] = .crlDistributionPoints(uri: "example.com")
+    #expect(try pki.rootCertificate().anchorProfileFaults(.second) == [.crlDistributionPoints])
+    #expect(try pki.verdict().findings == [ChainFinding(.anchorProfile(.crlDistributionPoints), isHard: false)])
+  }
+
+  @Test("nothing is trusted that a root with an unknown critical extension signed")
+  func unknownCritical() throws {
+    var pki = try TestPKI()
+    pki.root.extensions.append(ExtensionDraft(.nameConstraints, isCritical: true, value: [0x30, 0]))
+    #expect(try pki.verdict().findings == [hard(.anchorProfile(.unknownCriticalExtension))])
   }
 
   @Test("every detail has a case and an explanation")
