@@ -47,9 +47,10 @@ package final class Appliance {
   private var unsettled: Set<Fault> = [.cameraUnavailable, .radioUnavailable]
   private var isStarted = false
   private var status = ApplianceStatus()
-  private var clock = ClockWatch()
-  /// The doubt about the clock that was recorded, where it is no fault.
+  private var clock: ClockState
+  /// Whether the doubt about the clock was recorded.
   private var isClockDoubted = false
+  private var clockProblem: String?
   private var pending: [Reader.Input] = []
   private var isDraining = false
   /// Called after each transaction; the demo and the tests count on it.
@@ -63,6 +64,7 @@ package final class Appliance {
   package init(_ parts: Parts, loadTrust: @escaping () -> TrustMaterial) throws(SystemError) {
     self.parts = parts
     self.loadTrust = loadTrust
+    clock = ClockState(file: parts.clockFile, synchronizedFile: parts.synchronizedFile)
     loop = try EventLoop()
     log = try EventLog(parts.events)
     reader = Reader(
@@ -221,6 +223,8 @@ package final class Appliance {
   private func close() {
     output?.close()
     radio?.stop()
+    // What is doubted is not in it.
+    clock.keep()
     record("stopped")
     status.state = "stopped"
     writeStatus()
@@ -256,7 +260,12 @@ package final class Appliance {
   /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
   private func checkClock() {
     let now = UnixTime.wallClock()
-    guard let doubt = clock.doubt(about: now, at: .now) else {
+    let doubt = clock.doubt(about: now, at: .now)
+    if clock.problem != clockProblem {
+      clockProblem = clock.problem
+      if let problem = clock.problem { record("clockProblem", [.init("problem", .string(problem))]) }
+    }
+    guard let doubt else {
       isClockDoubted = false
       return clear(.clockUntrusted)
     }

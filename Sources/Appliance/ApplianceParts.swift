@@ -28,6 +28,10 @@ extension Appliance {
     package var statusFile: String?
     /// What a doubtful clock does.
     package var clock: ReaderConfiguration.ClockPolicy
+    /// Where the latest good time is kept; nil for nowhere.
+    package var clockFile: String?
+    /// The file that is there once a time server has set the clock.
+    package var synchronizedFile = ReaderConfiguration.Clock().synchronizedFile.text
     /// Who the reader is to wallets; nil for one that does not say.
     package var signer: ReaderSigner?
     /// What should be seen to though the reader runs without it: a line each, recorded at start.

@@ -54,6 +54,18 @@ extension ReaderConfiguration {
     case warn
   }
 
+  /// The clock, and what is known about it.
+  package struct Clock: Equatable, Sendable {
+    /// What a clock that cannot be right does.
+    package var doubtful = ClockPolicy.fault
+    /// Where the latest good time is kept.
+    package var file = ConfiguredPath("/var/lib/mdoc-reader/state/clock")
+    /// The file that is there once a time server has set the clock.
+    package var synchronizedFile = ConfiguredPath("/run/systemd/timesync/synchronized")
+
+    package init() {}
+  }
+
   /// The folders that stand for camera and radio on the simulated board.
   package struct SimulatedFolders: Equatable, Sendable {
     package var pictures = ConfiguredPath("pictures")

@@ -28,8 +28,8 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var events = EventOutput.standardOutput
   /// Where the running reader says what it is doing; `status` reads it.
   package var statusFile = ConfiguredPath("/run/mdoc-reader/status.json")
-  /// What a clock that cannot be right does.
-  package var clock = ClockPolicy.fault
+  /// What is known about the clock, and what a doubtful one does.
+  package var clock = Clock()
   /// The folders of the simulated board.
   package var simulated = SimulatedFolders()
 
@@ -104,7 +104,9 @@ package struct ReaderConfiguration: Equatable, Sendable {
     statusFile = status.path("file", default: statusFile)
     status.finish()
     var clock = top.section("clock")
-    self.clock = clock.choice("doubtful", default: self.clock)
+    self.clock.doubtful = clock.choice("doubtful", default: self.clock.doubtful)
+    self.clock.file = clock.path("file", default: self.clock.file)
+    self.clock.synchronizedFile = clock.path("synchronized_file", default: self.clock.synchronizedFile)
     clock.finish()
     var simulated = top.section("simulated")
     self.simulated.pictures = simulated.path("pictures", default: self.simulated.pictures)

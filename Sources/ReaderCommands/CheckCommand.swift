@@ -31,10 +31,10 @@ enum CheckCommand {
       if case .file(let path) = site.events {
         checkFolder("events", Files.folder(of: path), "folder of the events", &list)
       }
+      checkClock(site, &list)
     } catch let error as FileFaults {
       for fault in error.faults { list.fail("configuration", fault.text, fault.remedy) }
     }
-    checkClock(&list)
     checkLibrary(&list)
     if arguments.has("--json") { console.data(list.document.text) } else { console.data(text: list.text) }
     return list.hasFailure ? 1 : 0
@@ -159,14 +159,22 @@ enum CheckCommand {
     }
   }
 
-  private static func checkClock(_ list: inout CheckList) {
+  private static func checkClock(_ site: Site, _ list: inout CheckList) {
     let now = UnixTime.wallClock()
-    var watch = ClockWatch()
-    if let doubt = watch.doubt(about: now, at: .now) {
-      list.fail("clock", doubt, "set the clock, or let it synchronise; a battery clock keeps it over power cuts")
-    } else {
-      list.pass("clock", "\(now)")
+    var state = ClockState(file: site.clockFile, synchronizedFile: site.synchronizedFile)
+    if let problem = state.problem {
+      list.warn("clock", problem, "mdoc-reader clock accept, once the clock is right")
     }
+    if !Files.exists(Files.folder(of: site.clockFile)) {
+      list.warn(
+        "clock", "\(Files.folder(of: site.clockFile)): no such folder: the time is not kept over power cuts",
+        "make it, writable for the reader's user, or name another as file in [clock]")
+    }
+    if let doubt = state.doubtWithoutKeeping(about: now) {
+      return list.fail(
+        "clock", doubt, "set the clock, or let it synchronise; a battery clock keeps it over power cuts")
+    }
+    list.pass("clock", "\(now), \(state.isSynchronized ? "set by a time server" : "not set by a time server")")
   }
 
   private static func checkLibrary(_ list: inout CheckList) {

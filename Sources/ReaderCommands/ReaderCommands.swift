@@ -10,7 +10,8 @@ package enum ReaderCommands {
       """,
     verbs: [
       RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, VerifyCommand.verb,
-      InspectCommand.verb, StatusCommand.verb, CameraCommand.verb, BluetoothCommand.verb, SignalCommand.verb,
+      InspectCommand.verb, StatusCommand.verb, ClockCommand.verb, CameraCommand.verb, BluetoothCommand.verb,
+      SignalCommand.verb,
     ])
 
   /// Runs the verb that the words name.

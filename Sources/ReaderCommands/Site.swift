@@ -80,6 +80,9 @@ struct Site {
   var air: String { configuration.simulated.air.resolved(in: folder) }
   var statusFile: String { configuration.statusFile.resolved(in: folder) }
 
+  var clockFile: String { configuration.clock.file.resolved(in: folder) }
+  var synchronizedFile: String { configuration.clock.synchronizedFile.resolved(in: folder) }
+
   var events: EventLog.Destination {
     switch configuration.events {
     case .standardOutput: .standardOutput
@@ -114,7 +117,9 @@ struct Site {
     var parts = Appliance.Parts(
       template: configuration.template, verification: configuration.verification, timeouts: configuration.timeouts,
       signals: configuration.signals, camera: camera, radio: radio, usesL2CAP: board.usesL2CAP, panel: panel,
-      events: events, statusFile: statusFile, clock: configuration.clock)
+      events: events, statusFile: statusFile, clock: configuration.clock.doubtful)
+    parts.clockFile = clockFile
+    parts.synchronizedFile = synchronizedFile
     if let authentication = configuration.readerAuthentication {
       let credential: ReaderCredential
       do throws(ReaderCredentialProblem) {

@@ -106,16 +106,4 @@ struct RecoveryTests {
     #expect(!EventLog.takes(ends[1]))
     close(ends[1])
   }
-
-  @Test("a clock before this version, or one that goes back, is doubted; a small correction is not")
-  func clock() {
-    let start = ContinuousClock.now
-    var watch = ClockWatch()
-    #expect(watch.doubt(about: UnixTime(seconds: 0), at: start) != nil)
-    let now = Release.date.adding(seconds: 86_400)
-    #expect(watch.doubt(about: now, at: start) == nil)
-    #expect(watch.doubt(about: now.adding(seconds: -200), at: start + .seconds(60)) == nil)
-    #expect(watch.doubt(about: now.adding(seconds: -3600), at: start + .seconds(120)) != nil)
-    #expect(watch.doubt(about: now.adding(seconds: 130), at: start + .seconds(130)) == nil)
-  }
 }
