@@ -57,6 +57,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
     // Over libgpiod 1.6 or 2.2, whichever is installed
     .target(name: "CGPIOD", path: "Sources/CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
+    // libcurl is loaded by the verb that fetches, not linked: the reader's process has no code that opens IP sockets
+    .target(name: "CCurl", path: "Sources/CCurl"),
     .target(name: "CV4L2", path: "Sources/CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
 
     // Bytes, time, codecs, cryptography
@@ -102,6 +104,12 @@ let package = Package(
     // The JSON of a status token in JWT form; jansson reads it
     edge("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
 
+    // The only target that opens IP sockets; `refresh` alone uses it
+    edge("HTTPFetch", ["CCurl", "Bytes"]),
+    // Copies of lists that were fetched, and what is due
+    edge(
+      "ListCache", ["Kernel", "JSON", "StatusJWT", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "VICAL"]),
+
     // The test issuer and the wallet
     core("Issuer", ["CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     edge(
@@ -118,7 +126,7 @@ let package = Package(
       dependencies: [
         "Camera", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Links", "Pictures", "QRScan", "SimulatedAir",
         "TerminalPanel", "CivilTime", "Crypto", "Mdoc", "Trust", "StatusLists", "Bluetooth", "MdocVerification",
-        "Panel",
+        "Panel", "Bytes", "ListCache",
         "Policy", "ReaderCore", "Configuration",
       ]),
     .target(
@@ -126,8 +134,9 @@ let package = Package(
       dependencies: [
         "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
         "QRScan",
-        "Provisioning", "TerminalPanel", "TrustStore", "VICAL", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
-        "Trust",
+        "HTTPFetch", "ListCache", "Provisioning", "StatusLists", "TerminalPanel", "TrustStore", "VICAL", "Bytes",
+        "CivilTime",
+        "CBOR", "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
@@ -188,15 +197,21 @@ let package = Package(
     tests(
       "Appliance",
       [
-        "Commands", "GPIO", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes",
+        "Commands", "GPIO", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore",
+        "Bytes",
         "CivilTime",
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
-        "ReaderCore", "Configuration", "Issuer", "Wallet",
+        "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet",
       ]),
+    tests("HTTPFetch", ["Bytes"]),
+    tests(
+      "ListCache", ["Kernel", "JSON", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "Issuer"]),
     tests(
       "ReaderCommands",
       [
-        "Commands", "Kernel", "Pictures", "Provisioning", "TrustStore", "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc",
+        "Commands", "Configuration", "HTTPFetch", "JSON", "Kernel", "ListCache", "Pictures", "Provisioning",
+        "TrustStore",
+        "Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "StatusLists", "VICAL",
         "MdocVerification", "Trust", "Issuer", "Wallet",
       ]),
   ],

@@ -7,6 +7,7 @@ import Glibc
 import JSON
 import Kernel
 import KernelBluetooth
+import ListCache
 import MdocVerification
 import Panel
 import Pictures
@@ -24,7 +25,7 @@ package final class Appliance {
   package static let recoveryInterval = Duration.seconds(2)
 
   private let parts: Parts
-  private let loadTrust: () -> TrustMaterial
+  private let loadTrust: @Sendable () -> TrustMaterial
   /// For what has to happen in the reader's own thread.
   package let loop: EventLoop
   private let log: EventLog
@@ -43,6 +44,12 @@ package final class Appliance {
   private var isStarted = false
   /// Why it ended by itself.
   private var failure: ApplianceError?
+  private var trustLoader: TrustLoader?
+  private var trustProblems: Set<String> = []
+  /// Copies of lists, what they are worth, and what is noted about them.
+  private var lists: ListsUnderWatch
+  private var listsWatch: FolderWatch?
+  private var listsDelay: EventLoop.Timer?
   private var status = ApplianceStatus()
   private var clock: ClockState
   /// Whether the doubt about the clock was recorded.
@@ -58,9 +65,12 @@ package final class Appliance {
   package var onPanel: ((PanelState) -> Void)?
 
   /// Throws when the log or the loop cannot be had. Cameras and radios that fail are faults, not errors.
-  package init(_ parts: Parts, loadTrust: @escaping () -> TrustMaterial) throws(SystemError) {
+  ///
+  /// - Parameter loadTrust: gives certificates and lists as they are now: at the start in this thread, later in another.
+  package init(_ parts: Parts, loadTrust: @escaping @Sendable () -> TrustMaterial) throws(SystemError) {
     self.parts = parts
     self.loadTrust = loadTrust
+    lists = ListsUnderWatch(parts.lists)
     clock = ClockState(file: parts.clockFile, synchronizedFile: parts.synchronizedFile)
     loop = try EventLoop()
     log = try EventLog(parts.events)
@@ -83,7 +93,7 @@ package final class Appliance {
   package func run() throws(ApplianceError) {
     do throws(SystemError) {
       signals = try SignalWatch(on: loop) { [weak self] number in
-        if number == SIGHUP { self?.reloadTrust() } else { self?.stop() }
+        if number == SIGHUP { self?.trustLoader?.load() } else { self?.stop() }
       }
     } catch {
       throw .system(error)
@@ -95,9 +105,18 @@ package final class Appliance {
     for remark in parts.remarks { record("remark", [.init("detail", .string(remark))]) }
     try openPanel()
     show(.starting)
-    // Before the devices: those that answer at once would start a reader that trusts nobody.
-    reloadTrust()
     checkClock()
+    do throws(SystemError) {
+      trustLoader = try TrustLoader(on: loop, load: loadTrust) { [weak self] in self?.take($0) }
+    } catch {
+      throw .system(error)
+    }
+    listsDelay = loop.timer("lists") { [weak self] in self?.trustLoader?.load() }
+    watchLists()
+    // What comes from now on is heard of; what is there is loaded at once.
+    listsDelay?.cancel()
+    // Before the devices: those that answer at once would start a reader that trusts nobody.
+    take(loadTrust())
     openDevices()
     recovery?.set(after: Appliance.recoveryInterval)
     // Whatever ends the loop, the relay is inactive when this returns.
@@ -187,8 +206,10 @@ package final class Appliance {
     checkClock()
     if status.faults[.radioUnavailable] != nil { radio?.lookAgain() }
     output?.lookAgain()
-    if status.faults[.trustEmpty] != nil { reloadTrust() }
+    if status.faults[.trustEmpty] != nil { trustLoader?.load() }
     sight?.lookAgain()
+    watchLists()
+    judgeHealth()
   }
 
   /// The door first. Decoder and camera last: a thread of theirs that does not come back holds up nothing but the end of the
@@ -202,20 +223,30 @@ package final class Appliance {
     status.state = "stopped"
     writeStatus()
     signals?.cancel()
+    listsWatch?.cancel()
+    noteLists()
+    trustLoader?.stop()
     sight?.close()
     log.close()
   }
 
-  private func reloadTrust() {
-    let material = loadTrust()
+  /// One snapshot takes the place of the one before as a whole, between two answers.
+  private func take(_ material: TrustMaterial) {
     // Looked at again every few seconds while nobody is trusted: said once.
     let isNews = !(material.isEmpty && status.faults[.trustEmpty] != nil)
     if isNews {
-      for problem in material.problems { record("trustProblem", [.init("problem", .string(problem))]) }
+      // A reader whose lists are refreshed loads often: what was said is not said again.
+      for problem in material.problems where !trustProblems.contains(problem) {
+        record("trustProblem", [.init("problem", .string(problem))])
+      }
       record(
         "trustLoaded",
-        [.init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count))])
+        [
+          .init("anchors", .integer(material.anchors.count)), .init("signers", .integer(material.signers.count)),
+          .init("lists", .integer(material.lists.count { $0.copy != nil })),
+        ])
     }
+    trustProblems = Set(material.problems)
     assessor = Assessor(
       verifier: Verifier(
         anchors: material.anchors, trustedSigners: material.signers, policy: parts.verification,
@@ -227,6 +258,48 @@ package final class Appliance {
     } else {
       clear(.trustEmpty)
     }
+    lists.take(material)
+    judgeHealth()
+  }
+
+  // MARK: Lists
+
+  /// The folder may come late, or be made anew.
+  private func watchLists() {
+    guard listsWatch == nil, let folder = parts.lists.folder else { return }
+    listsWatch = try? FolderWatch(folder, on: loop) { [weak self] event in
+      switch event {
+      case .folderGone:
+        self?.listsWatch = nil
+        self?.listsChanged()
+      case .overflow: self?.listsChanged()
+      case .movedIn(let name), .written(let name), .removed(let name):
+        if ListCache.isEntry(name) { self?.listsChanged() }
+      case .created, .touched: break
+      }
+    }
+    // What came before the watch
+    if listsWatch != nil { listsChanged() }
+  }
+
+  /// A refresh changes one file after another: they are loaded together.
+  private func listsChanged() { listsDelay?.set(after: .milliseconds(250)) }
+
+  /// How old everything is, and what that costs.
+  private func judgeHealth() {
+    let now = UnixTime.wallClock()
+    // A wrong clock makes everything old.
+    guard status.faults[.clockUntrusted] == nil, !isClockDoubted else { return }
+    for event in lists.judge(at: now) { record(event.name, event.members) }
+    status.lists = lists.members
+    if let detail = lists.fault { raise(.listsStale, detail) } else { clear(.listsStale) }
+    noteLists()
+  }
+
+  /// Writes down what was learnt, beside the loop.
+  private func noteLists() {
+    guard let file = parts.lists.notesFile, let notes = lists.unwrittenNotes() else { return }
+    trustLoader?.perform { try? notes.write(to: file) }
   }
 
   /// A clock before this version was made, or one that went back, cannot be right; nothing can be verified by it.
@@ -315,7 +388,10 @@ package final class Appliance {
 
   private func assess(_ evaluation: Evaluation) -> Assessment {
     let now = UnixTime.wallClock()
-    return assessor.assess(evaluation, at: now, utcOffsetSeconds: Assessor.localOffset(at: now))
+    let (assessment, named) = assessor.assess(evaluation, at: now, utcOffsetSeconds: Assessor.localOffset(at: now))
+    // Written down at the next look at what is wrong, when nobody waits.
+    lists.note(named)
+    return lists.refusing(assessment)
   }
 
   private func take(_ report: TransactionReport) {

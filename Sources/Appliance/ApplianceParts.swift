@@ -1,8 +1,11 @@
+import Bytes
+import CivilTime
 import Configuration
 import Crypto
 import GPIO
 import Glibc
 import Kernel
+import ListCache
 import Mdoc
 import MdocVerification
 import Policy
@@ -33,6 +36,8 @@ extension Appliance {
     package var clockFile: String?
     /// The file that is there once a time server has set the clock.
     package var synchronizedFile = ReaderConfiguration.Clock().synchronizedFile.text
+    /// Copies of lists, and how old they may become.
+    package var lists = ListsPart()
     /// Who the reader is to wallets; nil for one that does not say.
     package var signer: ReaderSigner?
     /// What should be seen to though the reader runs without it: a line each, recorded at start.
@@ -59,6 +64,17 @@ extension Appliance {
 
     /// Largest session message of a wallet in bytes: its response, and what is around it.
     var messageSize: Int { verification.maximumResponseSize + 65_536 }
+  }
+
+  /// Copies of lists: where they are, what is noted about them, how old they may become.
+  package struct ListsPart: Sendable {
+    /// The folder of copies, watched for changes; nil for none.
+    package var folder: String?
+    /// Where addresses that documents name are noted; nil for nowhere.
+    package var notesFile: String?
+    package var limits: [ListKind: ReaderConfiguration.StalenessLimit] = [:]
+
+    package init() {}
   }
 
   /// What sees the codes.
@@ -96,6 +112,10 @@ extension Appliance {
     package let revocation: RevocationLists
     /// Status lists of documents.
     package let statuses: StatusSource
+    /// What is known about each list that should be here, whether or not it is.
+    package var lists: [CacheEntry] = []
+    /// Certificates whose end somebody has to know of.
+    package var certificates: [DatedCertificate] = []
 
     package init(
       anchors: [TrustAnchor], signers: [Certificate], problems: [String],
@@ -109,6 +129,21 @@ extension Appliance {
     }
 
     package var isEmpty: Bool { anchors.isEmpty && signers.isEmpty }
+  }
+}
+
+/// A certificate that ends one day.
+package struct DatedCertificate: Equatable, Sendable {
+  /// Of SHA-256, hexadecimal digits.
+  package let fingerprint: String
+  /// What it is, for people.
+  package let title: String
+  package let notAfter: UnixTime
+
+  package init(_ certificate: Certificate, title: String) {
+    fingerprint = certificate.fingerprint.hex
+    self.title = "\(title) \(certificate.subject)"
+    notAfter = certificate.notAfter
   }
 }
 

@@ -16,6 +16,8 @@ struct ApplianceStatus {
   /// What is wrong, and why.
   var faults: [Fault: String] = [:]
   var lastRefusal: String?
+  /// Of lists, by kind: how many, how old, how many are stale.
+  var lists: [JSONValue.Member] = []
   var isUnwritable = false
   private let started = UnixTime.wallClock()
   private var counts: [TransactionReport.Outcome: Int] = [:]
@@ -31,6 +33,7 @@ struct ApplianceStatus {
       "version": .string(Release.version), "pid": .integer(Int(getpid())), "time": .string(now.description),
       "started": .string(started.description), "state": .string(state),
       "faults": .array(faults.keys.map(\.rawValue).sorted().map(JSONValue.string)), "anchors": .integer(anchors),
+      "lists": .object(lists),
       "granted": .integer(counts[.granted, default: 0]), "refused": .integer(counts[.refused, default: 0]),
       "failed": .integer(counts[.failed, default: 0]), "last": last.map { .object($0.members) },
       "lastCodeRefused": lastRefusal.map(JSONValue.string),

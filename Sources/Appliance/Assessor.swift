@@ -18,7 +18,10 @@ package struct Assessor {
   /// - Parameters:
   ///   - now: the one instant of this transaction.
   ///   - utcOffsetSeconds: local time, for calendar dates.
-  package func assess(_ evaluation: Evaluation, at now: UnixTime, utcOffsetSeconds: Int) -> Assessment {
+  /// - Returns: what came of it, and where lists about the documents are to be had.
+  package func assess(
+    _ evaluation: Evaluation, at now: UnixTime, utcOffsetSeconds: Int
+  ) -> (Assessment, named: [ListAddresses]) {
     let clock = ContinuousClock()
     let start = clock.now
     let verdict = verifier.verify(
@@ -39,7 +42,7 @@ package struct Assessor {
       verifying: verified - start, deciding: decided - verified)
     assessment.signerRevocation = document?.signerRevocation?.rawValue
     assessment.documentStatus = document?.status?.text
-    return assessment
+    return (assessment, verdict.documents.compactMap(\.lists))
   }
 
   /// Seconds that local time is ahead of UTC now.

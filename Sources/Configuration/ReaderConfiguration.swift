@@ -18,6 +18,10 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var verification = VerificationPolicy()
   /// The folder of issuer certificates.
   package var trustFolder = ConfiguredPath("/var/lib/mdoc-reader/trust")
+  /// Where copies of lists are, and what is fetched.
+  package var refresh = Refresh()
+  /// How old what may become.
+  package var health = Health()
   /// Who the reader is to wallets; nil for a reader that does not say.
   package var readerAuthentication: ConfiguredReaderAuthentication?
   /// How long the reader waits for what, at most.
@@ -88,6 +92,12 @@ package struct ReaderConfiguration: Equatable, Sendable {
     var trust = top.section("trust")
     trustFolder = trust.path("folder", default: trustFolder)
     trust.finish()
+    var refresh = top.section("refresh")
+    self.refresh = ListsSchema.readRefresh(&refresh)
+    refresh.finish()
+    var health = top.section("health")
+    self.health = ListsSchema.readHealth(&health)
+    health.finish()
     var authentication = top.section("reader_authentication")
     readerAuthentication = ReaderAuthenticationSchema.read(&authentication)
     authentication.finish()

@@ -8,6 +8,7 @@ import Glibc
 import JSON
 import Kernel
 import KernelBluetooth
+import ListCache
 import TrustStore
 
 /// `check`: configuration, trust, board and clock as a list of pass and fail, each fail with its remedy.
@@ -42,7 +43,8 @@ enum CheckCommand {
   }
 
   private static func checkTrust(_ site: Site, _ list: inout CheckList) {
-    let contents = TrustStore(folder: site.trustFolder).load()
+    let lists = CachedListReader(ListCache(folder: site.cacheFolder)).load()
+    let contents = site.trustContents(with: lists)
     let now = UnixTime.wallClock()
     for problem in contents.problems {
       problem.isMinor
@@ -65,7 +67,9 @@ enum CheckCommand {
       let name = "issuer list \(stored.name)"
       let text = "\(stored.list.entries.count) roots, issued \(stored.list.age(at: now)) days ago"
       if stored.list.isStale(at: now) {
-        list.warn("trust", "\(name): \(text), its provider has a newer one", "mdoc-reader trust import FILE")
+        list.warn(
+          "trust", "\(name): \(text), its provider has a newer one",
+          stored.isFetched ? "mdoc-reader refresh" : "mdoc-reader trust import FILE")
       } else {
         list.pass("trust", "\(name): \(text)")
       }
@@ -79,6 +83,7 @@ enum CheckCommand {
       case .notYet, .expired: list.fail("trust", "\(name): \(state)", "remove it, and add the root that is valid now")
       }
     }
+    checkLists(site, contents, lists, &list)
   }
 
   /// Reads certificate and key as the service would, and lints the certificate.

@@ -4,6 +4,7 @@ import Commands
 import Configuration
 import Glibc
 import Kernel
+import ListCache
 import Panel
 import Policy
 import ReaderCore
@@ -118,7 +119,9 @@ private final class Demo {
       camera: .pictures("\(folder)/pictures"), radio: .air("\(folder)/air"),
       panel: .terminal(descriptor: STDOUT_FILENO), events: .none)
     parts.timeouts.idle = .seconds(5)
-    let appliance = try Appliance(parts) { Appliance.TrustMaterial(folder: trust) }
+    let appliance = try Appliance(parts) {
+      Appliance.TrustMaterial(store: TrustStore(folder: trust), lists: CachedLists(), configured: [], own: nil)
+    }
     self.appliance = appliance
     appliance.onReport = { [unowned self] in take($0) }
     appliance.onReady = { [unowned self] in pause?.set(after: .milliseconds(200)) }

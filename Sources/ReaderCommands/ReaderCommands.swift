@@ -9,7 +9,8 @@ package enum ReaderCommands {
 
       """,
     verbs: [
-      RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, VerifyCommand.verb,
+      RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, RefreshCommand.verb,
+      VerifyCommand.verb,
       InspectCommand.verb, StatusCommand.verb, ClockCommand.verb, ProvisionCommand.verb, CameraCommand.verb,
       BluetoothCommand.verb,
       SignalCommand.verb,

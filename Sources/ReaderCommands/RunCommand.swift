@@ -19,8 +19,9 @@ enum RunCommand {
     try ProcessFacts.disableCoreDumps()
     // Who reads the events may end before the reader does: that is no reason to end too.
     signal(SIGPIPE, SIG_IGN)
-    let folder = site.trustFolder
-    let appliance = try Appliance(try site.parts()) { Appliance.TrustMaterial(folder: folder) }
+    var parts = try site.parts()
+    parts.lists = site.listsPart
+    let appliance = try Appliance(parts, loadTrust: site.trustLoading())
     let manager = try ServiceManager(on: appliance.loop)
     do throws(ApplianceError) {
       try appliance.run()

@@ -171,17 +171,3 @@ extension FileFaults {
     self.init(errors.errors.map { Fault($0.description(in: path), remedy: $0.remedy) })
   }
 }
-
-extension Appliance.TrustMaterial {
-  /// What a trust folder holds now.
-  init(folder: String) {
-    let contents = TrustStore(folder: folder).load()
-    var problems = contents.problems.map { "\($0)" }
-    switch contents.state {
-    case .missing: problems.append("\(folder): there is no such folder")
-    case .unreadable(let error): problems.append("\(folder): \(error.reason)")
-    case .empty, .loaded: break
-    }
-    self.init(anchors: contents.anchors, signers: contents.trustedSigners, problems: problems)
-  }
-}

@@ -40,6 +40,14 @@ enum StatusCommand {
       "anchors   \(number("anchors"))",
       "visitors  \(number("granted")) granted, \(number("refused")) refused, \(number("failed")) failed",
     ]
+    if case .object(let kinds)? = status["lists"] {
+      for kind in kinds {
+        let stale = kind.value["stale"]?.integer ?? 0
+        lines.append(
+          "lists     \(kind.key): \(kind.value["count"]?.integer ?? 0), "
+            + (stale > 0 ? "\(stale) stale" : "oldest \(kind.value["oldest"]?.string ?? "?")"))
+      }
+    }
     let faults = status["faults"]?.strings ?? []
     if !faults.isEmpty {
       lines.append("faults    \(faults.joined(separator: ", ")) (mdoc-reader check says what to do)")

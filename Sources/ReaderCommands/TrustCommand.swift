@@ -4,6 +4,7 @@ import Commands
 import Crypto
 import JSON
 import Kernel
+import ListCache
 import TrustStore
 
 /// `trust add|import|list|show|remove`: the certificates and lists this reader believes.
@@ -27,7 +28,8 @@ enum TrustCommand {
     guard let action = arguments.operands.first else {
       throw CommandError.usage("trust", "what to do is missing", hint: "one of \(actions.joined(separator: ", "))")
     }
-    let store = TrustStore(folder: try arguments["--trust"] ?? Site(arguments).trustFolder)
+    let site = arguments["--trust"] == nil ? try Site(arguments) : nil
+    let store = TrustStore(folder: arguments["--trust"] ?? site?.trustFolder ?? "")
     let operand = arguments.operands.dropFirst().first
     func needed(_ name: String) throws -> String {
       guard let operand else {
@@ -39,7 +41,7 @@ enum TrustCommand {
       switch action {
       case "add": return try add(needed("FILE"), to: store, arguments, console)
       case "import": return try importList(needed("FILE"), to: store, arguments, console)
-      case "list": return list(store, arguments, console)
+      case "list": return list(store, fetched: site?.cacheFolder, arguments, console)
       case "show": return try show(needed("FINGERPRINT"), in: store, arguments, console)
       case "remove": return try remove(needed("FINGERPRINT"), from: store, console)
       default:
@@ -84,8 +86,12 @@ enum TrustCommand {
     return 0
   }
 
-  private static func list(_ store: TrustStore, _ arguments: Arguments, _ console: Console) -> Int32 {
-    let contents = store.load()
+  /// Also lists of issuers that were fetched, which are not in the store but beside it.
+  private static func list(
+    _ store: TrustStore, fetched cache: String?, _ arguments: Arguments, _ console: Console
+  ) -> Int32 {
+    var contents = store.load()
+    if let cache { contents.take(CachedListReader(ListCache(folder: cache)).load()) }
     let now = UnixTime.wallClock()
     if arguments.has("--json") {
       let lists = contents.lists.map { document(of: $0, at: now) }

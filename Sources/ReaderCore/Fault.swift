@@ -8,4 +8,6 @@ package enum Fault: String, CaseIterable, Sendable {
   case trustEmpty
   /// The time of day cannot be right, so nothing can be verified.
   case clockUntrusted
+  /// A list is older than the site allows.
+  case listsStale
 }

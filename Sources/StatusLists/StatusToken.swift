@@ -148,6 +148,9 @@ package final class StatusToken: Sendable {
     return .identifiers(builder.build())
   }
 
+  /// Whether the signer is one of status lists and leads to this certificate, dates apart.
+  package func isSigned(under trustPoint: Certificate) -> Bool { pathFault(under: trustPoint) == nil }
+
   /// Whether the chain leads to a trust point, dates apart.
   func pathFault(under trustPoint: Certificate) -> PathFault? {
     guard let path else { return .empty }

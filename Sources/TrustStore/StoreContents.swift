@@ -121,11 +121,15 @@ package struct StoreContents: Sendable {
 /// A list of issuers in the store. It was verified when it came and is verified again whenever it is read.
 package struct StoredList: Sendable {
   package let list: VICAL
-  /// The file's name within the store: `lists/NAME.cbor`.
+  /// The file's name within the store: `lists/NAME.cbor`; the address of one that was fetched.
   package let file: String
+  /// Whether it is in the cache and not in the store.
+  package var isFetched = false
 
-  /// What it is called by in `trust remove`.
-  package var name: String { String(file.dropFirst(TrustStore.listsFolder.utf8.count + 1).dropLast(5)) }
+  /// What it is called by in `trust remove`; the address of one that was fetched.
+  package var name: String {
+    isFetched ? file : String(file.dropFirst(TrustStore.listsFolder.utf8.count + 1).dropLast(5))
+  }
 }
 
 /// Why the store did not do what it was asked.

@@ -3,6 +3,7 @@ import Configuration
 import Crypto
 import Foundation
 import Kernel
+import ListCache
 import Panel
 import Pictures
 import Policy
@@ -48,6 +49,8 @@ final class ApplianceHarness {
   private var relayPulses = 0
   private var isRelayActive = false
   private var endedAt: ContinuousClock.Instant?
+  /// Of the cache of lists; nil for a reader without one.
+  var listsPart = Appliance.ListsPart()
   /// As the board has it.
   var usesL2CAP = true
   private var current: Visitor?
@@ -70,20 +73,29 @@ final class ApplianceHarness {
     """
 
   /// Serves the visitors in order; records an issue for each that does not come out as expected.
-  func serve(_ visitors: [Visitor], timeouts: ReaderTimeouts = ReaderTimeouts(), patience: Duration = .seconds(40))
-    throws
-  {
-    let parts = Appliance.Parts(
+  ///
+  /// - Parameter noticing: how long the reader has to notice what a visitor's coming has changed, before the code is shown.
+  func serve(
+    _ visitors: [Visitor], timeouts: ReaderTimeouts = ReaderTimeouts(), patience: Duration = .seconds(40),
+    noticing: Duration = .zero
+  ) throws {
+    var parts = Appliance.Parts(
       template: try ReaderConfiguration(text: ApplianceHarness.template).template, timeouts: timeouts,
       signals: .init(display: .milliseconds(60), relayPulse: .milliseconds(100), hasBuzzer: false),
       camera: .pictures(pictures), radio: .air(air), usesL2CAP: usesL2CAP,
       panel: .terminal(descriptor: open("/dev/null", O_WRONLY)),
       events: .file(folder + "/events.jsonl"), statusFile: folder + "/status.json")
+    parts.lists = listsPart
+    let cached = listsPart.folder.map { CachedListReader(ListCache(folder: $0)) }
     let appliance = try Appliance(parts) { [anchor] in
       let bytes = (try? Files.read(anchor, limit: 65_536)) ?? []
       let certificates = (try? CertificateInput.certificates(in: bytes)) ?? []
-      return Appliance.TrustMaterial(
-        anchors: certificates.map { TrustAnchor($0, source: "test") }, signers: [], problems: [])
+      let lists = cached?.load() ?? CachedLists()
+      var material = Appliance.TrustMaterial(
+        anchors: certificates.map { TrustAnchor($0, source: "test") }, signers: [], problems: lists.problems,
+        revocation: RevocationLists(lists.revocation), statuses: lists.statuses)
+      material.lists = lists.entries
+      return material
     }
     var rest = visitors[...]
     let watchdog = appliance.loop.timer("watchdog") {
@@ -91,7 +103,7 @@ final class ApplianceHarness {
       appliance.stop()
     }
     // The first visitor brings the issuer's root: nobody is trusted before.
-    if let first = rest.popFirst() { try show(first) }
+    if let first = rest.popFirst() { try show(arrive(first)) }
     appliance.onPanel = { state in
       if state.lines.isRelayActive, !self.isRelayActive { self.relayPulses += 1 }
       self.isRelayActive = state.lines.isRelayActive
@@ -100,9 +112,18 @@ final class ApplianceHarness {
       self.endedAt = .now
       self.judge(report)
     }
+    var shown = ""
+    var showing: EventLoop.Timer?
+    showing = appliance.loop.timer("showing") {
+      do { try self.show(shown) } catch { Issue.record("\(error)") }
+    }
     let next = appliance.loop.timer("next") {
       guard let visitor = rest.popFirst() else { return appliance.stop() }
-      do { try self.show(visitor) } catch {
+      do {
+        let text = try self.arrive(visitor)
+        shown = text
+        showing?.set(after: noticing)
+      } catch {
         Issue.record("\(visitor.title): \(error)")
         appliance.stop()
       }
@@ -122,10 +143,13 @@ final class ApplianceHarness {
     #expect(!isRelayActive)
   }
 
-  private func show(_ visitor: Visitor) throws {
+  private func arrive(_ visitor: Visitor) throws -> String {
     current = visitor
     relayPulses = 0
-    let text = try visitor.arrive(self)
+    return try visitor.arrive(self)
+  }
+
+  private func show(_ text: String) throws {
     let code = try #require(QRCode(text))
     let picture = code.pixels(moduleSize: 5, quietZone: 4, inverse: reports.count.isMultiple(of: 3))
     let image = try LumaImage(width: picture.side, height: picture.side, pixels: picture.grey)

@@ -10,30 +10,6 @@ import Wallet
 /// Wallets of ours with channels, at the whole reader on the simulated board.
 @Suite("Visitors over a channel", .serialized)
 struct ChannelVisitTests {
-  /// A wallet in a thread of its own.
-  private final class PresentingWallet: Sendable {
-    private let out = Mutex("")
-
-    init(_ words: [String]) {
-      Thread.detachNewThread { [self] in
-        let console = Console(program: "mdoc-wallet", input: -1) { text, isData in
-          if isData { self.out.withLock { $0 += text } }
-        }
-        _ = WalletCommands.run(["present"] + words, console: console)
-      }
-    }
-
-    func engagement() throws -> String {
-      let deadline = ContinuousClock.now + .seconds(20)
-      while ContinuousClock.now < deadline {
-        let code = out.withLock { $0.split(separator: "\n").first { $0.hasPrefix("mdoc:") }.map(String.init) }
-        if let code { return code }
-        usleep(2000)
-      }
-      throw CancellationError()
-    }
-  }
-
   /// A reader that trusts the issuer of the one document that all wallets show.
   private func harness() throws -> ApplianceHarness {
     let harness = try ApplianceHarness()

@@ -5,6 +5,7 @@ import Issuer
 import Kernel
 import Panel
 import Policy
+import Synchronization
 import TestSupport
 import Testing
 import Trust
@@ -21,14 +22,15 @@ struct RecoveryTests {
     var random = SplitMix64(state: 1)
     let root = try Certificate(
       TestIssue(.mdl, age: 30, now: .wallClock()).makeAuthority(random: &random).certificate)
-    var isProvisioned = false
+    let isProvisioned = Atomic(false)
     let appliance = try Appliance(
       Appliance.Parts(
         template: .standard, camera: .pictures(folder + "/pictures"), radio: .air(folder + "/air"),
         panel: .terminal(descriptor: open("/dev/null", O_WRONLY)), events: .file(folder + "/events"))
     ) {
       Appliance.TrustMaterial(
-        anchors: isProvisioned ? [TrustAnchor(root, source: "test")] : [], signers: [], problems: [])
+        anchors: isProvisioned.load(ordering: .relaxed) ? [TrustAnchor(root, source: "test")] : [], signers: [],
+        problems: [])
     }
     var wasReady = false
     appliance.onReady = {
@@ -39,7 +41,7 @@ struct RecoveryTests {
       for name in ["pictures", "air"] {
         try? FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
       }
-      isProvisioned = true
+      isProvisioned.store(true, ordering: .relaxed)
     }
     repair.set(after: .milliseconds(100))
     let watchdog = appliance.loop.timer("watchdog") { appliance.stop() }

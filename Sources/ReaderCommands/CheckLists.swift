@@ -1,0 +1,44 @@
+import Appliance
+import CivilTime
+import Configuration
+import Kernel
+import ListCache
+import TrustStore
+
+extension CheckCommand {
+  /// How old the copies of lists are, by kind, as the running reader judges it.
+  static func checkLists(_ site: Site, _ contents: StoreContents, _ lists: CachedLists, _ list: inout CheckList) {
+    let remedy = "mdoc-reader refresh says why; as a service: systemctl enable --now mdoc-reader-refresh.timer"
+    for problem in lists.problems { list.warn("lists", problem, remedy) }
+    let configured = site.configuration.refresh.issuerLists.map { ListSource(.issuers, $0) }
+    let entries = lists.entries(and: configured + contents.revocationSources)
+    let now = UnixTime.wallClock()
+    var health = HealthWatch(limits: site.listLimits)
+    _ = health.look(at: entries, now: now)
+    for kind in ListKind.allCases {
+      guard let found = health.lists[kind], found.count > 0, let limit = health.limits[kind] else { continue }
+      let age = found.oldest.map { ", the oldest of \($0)" } ?? ""
+      guard let first = found.stale.first else {
+        list.pass("lists", "\(kind.rawValue): \(found.count) in \(site.cacheFolder)\(age)")
+        continue
+      }
+      let failure = entries.first { $0.source.address == first }?.failure.map { " (\($0.reason))" } ?? ""
+      let text =
+        "\(kind.rawValue): \(found.stale.count) of \(found.count) missing, ended, or older than \(limit.days) days: "
+        + "\(first)\(failure)"
+      switch limit.policy {
+      case .warn: list.warn("lists", text, remedy)
+      case .fault, .deny: list.fail("lists", text, remedy)
+      }
+    }
+    if entries.isEmpty { list.pass("lists", "none to fetch") }
+  }
+}
+
+extension CachedLists {
+  /// Its entries, and one for each source that was never fetched: those are as missing as others are too old.
+  func entries(and wanted: [ListSource]) -> [CacheEntry] {
+    let known = Set(entries.map(\.source))
+    return entries + wanted.filter { !known.contains($0) }.map { CacheEntry($0, due: UnixTime(seconds: 0)) }
+  }
+}

@@ -1,0 +1,98 @@
+import Appliance
+import Bytes
+import CivilTime
+import Configuration
+import Crypto
+import Kernel
+import ListCache
+import MdocVerification
+import Trust
+import TrustStore
+
+/// Lists of a site: where copies are, and what should be among them.
+extension Site {
+  private var configurationFolder: String { Files.folder(of: path) }
+
+  var cacheFolder: String { configuration.refresh.folder.resolved(in: configurationFolder) }
+  var notesFile: String { configuration.refresh.notesFile.resolved(in: configurationFolder) }
+
+  /// How old the copies may become, by kind.
+  var listLimits: [ListKind: ReaderConfiguration.StalenessLimit] {
+    let health = configuration.health
+    return [.revocation: health.revocationLists, .status: health.statusLists, .issuers: health.issuerLists]
+  }
+
+  var listsPart: Appliance.ListsPart {
+    var part = Appliance.ListsPart()
+    part.folder = cacheFolder
+    part.notesFile = notesFile
+    part.limits = listLimits
+    return part
+  }
+
+  /// For a reader that runs: reads everything anew each time it is called, and of lists only what has changed.
+  func trustLoading() -> @Sendable () -> Appliance.TrustMaterial {
+    let store = TrustStore(folder: trustFolder)
+    let lists = CachedListReader(ListCache(folder: cacheFolder))
+    let configured = configuration.refresh.issuerLists.map { ListSource(.issuers, $0) }
+    let own = ownCertificate
+    return { Appliance.TrustMaterial(store: store, lists: lists.load(), configured: configured, own: own) }
+  }
+
+  private var ownCertificate: DatedCertificate? {
+    guard let authentication = configuration.readerAuthentication,
+      let credential = try? readCredential(authentication)
+    else { return nil }
+    return DatedCertificate(credential.certificate, title: "reader certificate")
+  }
+
+  /// The trust store with the lists of issuers that were fetched.
+  func trustContents(with lists: CachedLists) -> StoreContents {
+    var contents = TrustStore(folder: trustFolder).load()
+    contents.take(lists)
+    return contents
+  }
+}
+
+extension StoreContents {
+  mutating func take(_ lists: CachedLists) {
+    for list in lists.issuerLists { take(issuerList: list.bytes, from: list.address) }
+  }
+
+  /// Where the roots' own lists of revoked signers are: of each root the first address that can be fetched.
+  var revocationSources: [ListSource] {
+    var seen: Set<String> = []
+    return anchors.compactMap { anchor in
+      guard let address = anchor.certificate.listAddress, seen.insert(address.text).inserted else { return nil }
+      return ListSource(.revocation, address.text)
+    }
+  }
+}
+
+extension Certificate {
+  /// The first address of its distribution points that can be fetched; the others are said to be the same list.
+  var listAddress: WebAddress? {
+    crlDistributionPoints.value?.uris.lazy.compactMap { WebAddress($0) }.first
+  }
+}
+
+extension Appliance.TrustMaterial {
+  /// What a trust folder and a cache hold now.
+  init(store: TrustStore, lists: CachedLists, configured: [ListSource], own: DatedCertificate?) {
+    var contents = store.load()
+    contents.take(lists)
+    var problems = contents.problems.map { "\($0)" }
+    switch contents.state {
+    case .missing: problems.append("\(store.folder): there is no such folder")
+    case .unreadable(let error): problems.append("\(store.folder): \(error.reason)")
+    case .empty, .loaded: break
+    }
+    problems += lists.problems
+    self.init(
+      anchors: contents.anchors, signers: contents.trustedSigners, problems: problems,
+      revocation: RevocationLists(lists.revocation), statuses: lists.statuses)
+    self.lists = lists.entries(and: configured + contents.revocationSources)
+    certificates = contents.certificates.map { DatedCertificate($0.certificate, title: $0.list.title.lowercased()) }
+    if let own { certificates.append(own) }
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Synchronization
+
+/// A small HTTP server on the loopback interface, for what no real server does on request: being slow, too long, or wrong.
+public final class LoopbackServer: Sendable {
+  /// What it is asked.
+  public struct Request: Sendable {
+    public let path: String
+    /// By name in lower case.
+    public let headers: [String: String]
+  }
+
+  /// What it answers.
+  public struct Answer: Sendable {
+    public var status = 200
+    public var headers: [String] = []
+    public var body: [UInt8] = []
+    /// Whether Content-Length is said.
+    public var saysLength = true
+    /// Before the body.
+    public var delay: TimeInterval = 0
+
+    public init(status: Int = 200, headers: [String] = [], body: [UInt8] = []) {
+      self.status = status
+      self.headers = headers
+      self.body = body
+    }
+  }
+
+  public let port: UInt16
+  private let socket: CInt
+  private let seen = Mutex<[Request]>([])
+  private let handler: Mutex<@Sendable (Request) -> Answer>
+
+  public var address: String { "http://127.0.0.1:\(port)" }
+  /// Everything it was asked, in order.
+  public var requests: [Request] { seen.withLock { $0 } }
+
+  /// Starts it in a thread of its own.
+  public init(_ handler: @escaping @Sendable (Request) -> Answer) throws {
+    // What has gone away is no reason to end the tests.
+    signal(SIGPIPE, SIG_IGN)
+    let socket = Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    self.socket = socket
+    self.handler = Mutex(handler)
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    var bound = sockaddr_in()
+    let isBound = withUnsafePointer(to: &name) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(socket, $0, length) }
+    }
+    let isNamed = withUnsafeMutablePointer(to: &bound) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+    }
+    port = UInt16(bigEndian: bound.sin_port)
+    guard socket >= 0, isBound == 0, isNamed == 0, listen(socket, 8) == 0 else { throw CancellationError() }
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let connection = accept(socket, nil, nil)
+        guard connection >= 0 else { return }
+        guard let self else {
+          close(connection)
+          return
+        }
+        self.serve(connection)
+        close(connection)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(socket, CInt(SHUT_RDWR))
+    close(socket)
+  }
+
+  /// Answers differently from now on.
+  public func answer(_ handler: @escaping @Sendable (Request) -> Answer) { self.handler.withLock { $0 = handler } }
+
+  private func serve(_ connection: CInt) {
+    var text = ""
+    var buffer = [UInt8](repeating: 0, count: 8192)
+    while !text.contains("\r\n\r\n") {
+      let count = read(connection, &buffer, buffer.count)
+      guard count > 0 else { return }
+      text += String(decoding: buffer[..<count], as: UTF8.self)
+    }
+    let lines = text.components(separatedBy: "\r\n")
+    let words = lines[0].split(separator: " ")
+    guard words.count == 3 else { return }
+    var headers: [String: String] = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    }
+    let request = Request(path: String(words[1]), headers: headers)
+    seen.withLock { $0.append(request) }
+    let answer = handler.withLock { $0 }(request)
+    var head = "HTTP/1.1 \(answer.status) Status\r\nConnection: close\r\n"
+    if answer.saysLength { head += "Content-Length: \(answer.body.count)\r\n" }
+    head += answer.headers.map { $0 + "\r\n" }.joined() + "\r\n"
+    send(connection, Array(head.utf8))
+    if answer.delay > 0 { usleep(UInt32(answer.delay * 1_000_000)) }
+    send(connection, answer.body)
+  }
+
+  private func send(_ connection: CInt, _ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
