@@ -7,6 +7,8 @@ package struct IssuerAuthority: Sendable {
   /// The certificate in DER: what a reader is given to trust.
   package let certificate: [UInt8]
   package let name: [NameAttribute]
+  /// Where its certificates point for mail and lists.
+  package let contact: IssuerContact
 
   /// Where test certificates point for mail and lists: names that RFC 2606 reserves.
   package static let contact = IssuerContact(email: "iaca@issuer.example", crlAddress: "http://issuer.example/iaca.crl")
@@ -20,9 +22,10 @@ package struct IssuerAuthority: Sendable {
   /// - Throws: `curve` for a curve that no root may have.
   package init(
     curve: Curve = .p256, country: String = "UT", state: String? = nil, commonName: String = "Test IACA",
-    notBefore: UnixTime, notAfter: UnixTime? = nil, random: inout some RandomNumberGenerator,
-    edit: (inout CertificateDraft) -> Void = { _ in }
+    notBefore: UnixTime, notAfter: UnixTime? = nil, contact: IssuerContact = contact,
+    random: inout some RandomNumberGenerator, edit: (inout CertificateDraft) -> Void = { _ in }
   ) throws(IssuerError) {
+    self.contact = contact
     guard curve.kind == .weierstrass else { throw .curve(curve.rawValue) }
     key = try PrivateKey.make(curve, random: &random)
     var name = [NameAttribute(.countryName, country)]
@@ -31,7 +34,7 @@ package struct IssuerAuthority: Sendable {
     var draft = CertificateDraft.issuerRoot(
       serialNumber: serialNumber(from: &random), name: name, notBefore: notBefore,
       notAfter: notAfter ?? notBefore.adding(seconds: 9 * 365 * 86_400), publicKey: key.publicKey,
-      contact: IssuerAuthority.contact)
+      contact: contact)
     edit(&draft)
     self.name = draft.subject
     certificate = try encode(draft, key)
@@ -44,6 +47,9 @@ package struct IssuerAuthority: Sendable {
     }
     self.key = key
     self.certificate = certificate.encoded
+    contact = IssuerContact(
+      email: IssuerAuthority.contact.email,
+      crlAddress: certificate.crlDistributionPoints.value?.uris.first ?? IssuerAuthority.contact.crlAddress)
     name = certificate.subject.attributes.map { NameAttribute($0.type, $0.text, stringTag: $0.stringTag) }
   }
 
@@ -69,7 +75,7 @@ package struct IssuerAuthority: Sendable {
       + [NameAttribute(.commonName, commonName)]
     var draft = CertificateDraft.documentSigner(
       serialNumber: serialNumber(from: &random), issuer: name, issuerKey: key.publicKey, subject: subject,
-      notBefore: notBefore, notAfter: notAfter, publicKey: signerKey.publicKey, contact: IssuerAuthority.contact,
+      notBefore: notBefore, notAfter: notAfter, publicKey: signerKey.publicKey, contact: contact,
       purposes: purposes)
     if purposes.isEmpty { draft[.extendedKeyUsage] = nil }
     edit(&draft)

@@ -14,6 +14,8 @@ package struct TestIssue: Sendable {
   package var now: UnixTime
   /// Days from `now` to the end of validity.
   package var validDays = 30
+  /// Where the certificates of a new root point for mail and lists.
+  package var contact = IssuerAuthority.contact
   /// Nil for a document as it should be.
   package var flaw: Flaw?
 
@@ -40,7 +42,7 @@ package struct TestIssue: Sendable {
   package func makeAuthority(random: inout some RandomNumberGenerator) throws(IssuerError) -> IssuerAuthority {
     try IssuerAuthority(
       curve: issuerCurve.kind == .weierstrass ? issuerCurve : .p256, country: content.country,
-      state: content.jurisdiction, notBefore: now.adding(days: -365), random: &random)
+      state: content.jurisdiction, notBefore: now.adding(days: -365), contact: contact, random: &random)
   }
 
   /// Issues the document, under `authority` or a fresh root.

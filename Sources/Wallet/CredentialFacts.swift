@@ -9,7 +9,8 @@ struct CredentialFacts {
   let docType: String
   private let stored: StoredCredential
   private let mso: MobileSecurityObject?
-  private let signer: Certificate?
+  /// Of the document; nil when it names none that can be read.
+  let signer: Certificate?
 
   init(_ stored: StoredCredential) {
     self.stored = stored

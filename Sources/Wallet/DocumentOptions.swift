@@ -24,6 +24,7 @@ struct DocumentOptions {
     CommandOption("--days", "N", "days until the document expires, 3 to 3650 (default 30)"),
     CommandOption("--flaw", "NAME", "issue the document wrongly in one way; the quirks verb lists the names"),
     CommandOption("--now", "TIME", "take this RFC 3339 instant for now (default: the clock)"),
+    CommandOption("--crl-address", "URL", "where a new root and its signers say their revocation list is"),
     CommandOption("--anchor-out", "FILE", "write the root that readers should trust here (PEM)"),
   ]
 
@@ -69,6 +70,15 @@ struct DocumentOptions {
     issue.digest = try DocumentOptions.digest(arguments)
     issue.decoys = try arguments.integer("--decoys", in: 0...1000) ?? issue.decoys
     issue.validDays = try arguments.integer("--days", in: 3...3650) ?? issue.validDays
+    if let address = arguments["--crl-address"] {
+      guard address.hasPrefix("http://") || address.hasPrefix("https://"),
+        address.utf8.allSatisfy({ 0x21...0x7e ~= $0 })
+      else {
+        throw CommandError.usage(
+          "--crl-address \(quoted(address))", "no address of a web server", hint: "write it like http://host/list.crl")
+      }
+      issue.contact.crlAddress = address
+    }
     issue.flaw = flaw
     template = issue
   }

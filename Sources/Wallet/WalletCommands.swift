@@ -3,7 +3,9 @@ import Issuer
 
 /// The command line of `mdoc-wallet`.
 package enum WalletCommands {
-  static let verbs = [IssueCommand.verb, PresentCommand.verb, ListCommand.verb, ShowCommand.verb, QuirksCommand.verb]
+  static let verbs = [
+    IssueCommand.verb, PresentCommand.verb, ListCommand.verb, ShowCommand.verb, RevokeCommand.verb, QuirksCommand.verb,
+  ]
 
   private static let program = Program(
     name: "mdoc-wallet",
