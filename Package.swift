@@ -86,6 +86,8 @@ let package = Package(
       "Configuration",
       ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore", "Trust"]),
 
+    core("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
+
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("GPIO", ["Kernel", "CGPIOD", "Bytes", "Panel"]),
@@ -132,7 +134,8 @@ let package = Package(
       dependencies: [
         "Appliance", "Bluetooth", "Camera", "Commands", "GPIO", "JSON", "Kernel", "KernelBluetooth", "Pictures",
         "QRScan",
-        "HTTPFetch", "ListCache", "StatusLists", "TerminalPanel", "TrustStore", "VICAL", "Bytes", "CivilTime", "CBOR",
+        "HTTPFetch", "ListCache", "Provisioning", "StatusLists", "TerminalPanel", "TrustStore", "VICAL", "Bytes",
+        "CivilTime", "CBOR",
         "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
@@ -182,6 +185,7 @@ let package = Package(
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
+    tests("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer", "VICAL"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
     tests(
@@ -204,7 +208,8 @@ let package = Package(
     tests(
       "ReaderCommands",
       [
-        "Commands", "Configuration", "HTTPFetch", "JSON", "Kernel", "ListCache", "Pictures", "TrustStore", "Bytes",
+        "Commands", "Configuration", "HTTPFetch", "JSON", "Kernel", "ListCache", "Pictures", "Provisioning",
+        "TrustStore", "Bytes",
         "CivilTime", "CBOR", "Crypto", "Mdoc", "StatusLists", "VICAL",
         "MdocVerification", "Trust", "Issuer", "Wallet",
       ]),

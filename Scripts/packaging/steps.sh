@@ -133,7 +133,8 @@ stage() {
 }
 
 step_pack() {
-  rm -f "$output"/*.deb
+  # What was said of other packages is not of these
+  rm -f "$output"/*.deb "$output"/*.log
   for architecture in $architectures; do
     root=$cache/trixie-$architecture
     stage "$root/build/packing/mdoc-reader" || return
@@ -144,8 +145,10 @@ step_pack() {
     done
     rm -f "$root/build/packing"/*.deb
     binds=
-    [ "$architecture" = amd64 ] ||
-      binds="$amd64:/native $PWD/Scripts/packaging/native:/usr/bin/dpkg-deb $PWD/Scripts/packaging/native:/usr/bin/perl"
+    if [ "$architecture" != amd64 ]; then
+      binds=$amd64:/native
+      for native in dpkg-deb perl file; do binds="$binds $PWD/Scripts/packaging/native:/usr/bin/$native"; done
+    fi
     in_root "$root" env MDOC_BINARIES=/build/packing/bin SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
       sh -c 'cd /build/packing/mdoc-reader && umask 022 && debian/rules binary' </dev/null >"$output/pack-$architecture.log" 2>&1 ||
       die "debhelper failed for $architecture: $(tail -n 1 "$output/pack-$architecture.log")" "see $output/pack-$architecture.log"

@@ -402,7 +402,7 @@ def driving(line, value):
             f"else exec gpioset {line}={value}; fi)")
 
 
-def ended(bench, seconds=40):
+def ended(bench, seconds=180):
     """Exit status and words of a reader that did not start."""
     end = time.monotonic() + seconds
     while not any(text.startswith("ended with ") for text in bench.events.text):

@@ -31,13 +31,14 @@ package struct COSESign1: Sendable {
   ///   - isDetached: whether the payload is left out (null).
   package static func sign(
     _ payload: [UInt8], with key: PrivateKey, algorithm: COSEAlgorithm? = nil, unprotected: CBORValue = .map([]),
-    isDetached: Bool
+    externalData: [UInt8] = [], isDetached: Bool
   ) throws(COSEError) -> CBORValue {
     guard let algorithm = algorithm ?? COSEAlgorithm(signingWith: key.publicKey.curve) else {
       throw .unsupportedAlgorithm
     }
     let protected = CBORValue.map(labels: [1: .int(algorithm.number)]).encode()
-    let input = COSEStructure.input(.sign1, protected: protected[...], payload: payload[...])
+    let input = COSEStructure.input(
+      .sign1, protected: protected[...], payload: payload[...], externalData: externalData)
     guard let signature = try? key.signature(for: input, hash: algorithm.hash) else { throw .unsupportedAlgorithm }
     return COSEStructure.encode(
       protected: protected, unprotected: unprotected, payload: isDetached ? nil : payload, proof: signature)

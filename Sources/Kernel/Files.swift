@@ -134,6 +134,38 @@ package enum Files {
     String(path.split(separator: "/").last ?? "")
   }
 
+  /// Where a symbolic link leads; nil when there is none of this name.
+  package static func target(ofLink path: String) throws(SystemError) -> String? {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink(path, &buffer, buffer.count)
+    if count < 0, errno == ENOENT { return nil }
+    guard count >= 0 else { throw .last("readlink", path) }
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Makes a name a symbolic link to `target`, or leads the one that is there elsewhere, in one step that lasts.
+  package static func link(_ path: String, to target: String) throws(SystemError) {
+    let temporary = "\(folder(of: path))/.\(name(of: path)).new"
+    _ = unlink(temporary)
+    _ = try check("symlink", temporary) { symlink(target, temporary) }
+    _ = try check("rename", path) { rename(temporary, path) }
+    try synchronizeFolder(of: path)
+  }
+
+  /// Gives a folder another name in one step that lasts. What is in it has to be on the disk already.
+  package static func move(_ path: String, to newPath: String) throws(SystemError) {
+    _ = try check("rename", newPath) { rename(path, newPath) }
+    try synchronizeFolder(of: newPath)
+  }
+
+  /// Removes a folder with everything in it; none of this name is well too. Links are removed, not followed.
+  package static func removeTree(_ path: String) throws(SystemError) {
+    if unlink(path) == 0 || errno == ENOENT { return }
+    guard errno == EISDIR || errno == EPERM else { throw .last("unlink", path) }
+    for name in try list(path) { try removeTree("\(path)/\(name)") }
+    if rmdir(path) != 0, errno != ENOENT { throw .last("rmdir", path) }
+  }
+
   fileprivate static func synchronizeFolder(of path: String) throws(SystemError) {
     let folder = folder(of: path)
     let descriptor = try Descriptor(opening: folder, flags: O_RDONLY | O_DIRECTORY)

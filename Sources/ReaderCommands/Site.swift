@@ -17,9 +17,12 @@ struct Site {
   let boardPath: String
 
   static let option = CommandOption(
-    "--config", "FILE", "the configuration (default /etc/mdoc-reader/reader.toml, then config/reader.toml)")
+    "--config", "FILE",
+    "the configuration (default: the provisioned one, /etc/mdoc-reader/reader.toml, config/reader.toml)")
 
-  private static let defaultPaths = ["/etc/mdoc-reader/reader.toml", "config/reader.toml"]
+  private static let defaultPaths = [
+    "\(ProvisionCommand.siteFolder)/current/reader.toml", "/etc/mdoc-reader/reader.toml", "config/reader.toml",
+  ]
   private static let sizeLimit = 1 << 20
 
   /// Reads both files. Throws `FileFaults` with every fault of the first that has some.
