@@ -21,8 +21,8 @@ struct ListsUnderWatch {
   private var hasNews = false
   private var entries: [CacheEntry] = []
   private var certificates: [DatedCertificate] = []
-  /// The day on which certificates were looked at.
-  private var day: Int64?
+  /// When lists and certificates were looked at; nil when there are others since.
+  private var lookedAt: UnixTime?
 
   init(_ part: Appliance.ListsPart) {
     health = HealthWatch(limits: part.limits)
@@ -32,11 +32,13 @@ struct ListsUnderWatch {
   mutating func take(_ material: Appliance.TrustMaterial) {
     entries = material.lists
     certificates = material.certificates
-    day = nil
+    lookedAt = nil
   }
 
-  /// What changed since the last look.
+  /// What changed since the last look. Ten thousand certificates and lists are not looked at more than once a minute.
   mutating func judge(at now: UnixTime) -> [Event] {
+    if let lookedAt, now >= lookedAt, now < lookedAt.adding(seconds: 60) { return [] }
+    lookedAt = now
     var events: [Event] = []
     for kind in health.look(at: entries, now: now) {
       let stale = health.lists[kind]?.stale ?? []
@@ -49,9 +51,6 @@ struct ListsUnderWatch {
             .init("addresses", .array(stale.prefix(ListsUnderWatch.mostNamed).map(JSONValue.string))),
           ]))
     }
-    // Ten thousand certificates are not looked at every two seconds.
-    guard day != now.seconds / 3600 else { return events }
-    day = now.seconds / 3600
     for ending in HealthWatch.endings(of: certificates, announced: &notes.announced, now: now) {
       hasNews = true
       events.append(

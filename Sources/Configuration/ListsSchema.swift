@@ -59,13 +59,12 @@ enum ListsSchema {
     refresh.folder = section.path("folder", default: refresh.folder)
     refresh.notesFile = section.path("notes_file", default: refresh.notesFile)
     refresh.interval = section.seconds("interval_seconds", default: refresh.interval, range: 300...2_592_000)
-    refresh.allowedHosts = texts("allowed_hosts", &section, example: "lists.example.org") { text in
-      WebAddress.isHost(text)
-        ? nil : "is no host: write it in lower case, with its port where that is not the usual one"
-    }
-    refresh.issuerLists = texts("issuer_lists", &section, example: "https://lists.example.org/vical.cbor") { text in
-      WebAddress(text) == nil ? "is no address: write http:// or https://, a host and a path" : nil
-    }
+    refresh.allowedHosts = texts(
+      "allowed_hosts", &section, example: "lists.example.org", problem: "is no host",
+      remedy: "write it in lower case, with its port where that is not the usual one", isRight: WebAddress.isHost)
+    refresh.issuerLists = texts(
+      "issuer_lists", &section, example: "https://lists.example.org/vical.cbor", problem: "is no address",
+      remedy: "write http:// or https://, a host and a path", isRight: { WebAddress($0) != nil })
     return refresh
   }
 
@@ -82,7 +81,8 @@ enum ListsSchema {
   }
 
   private static func texts(
-    _ key: String, _ section: inout Section, example: String, fault: (String) -> String?
+    _ key: String, _ section: inout Section, example: String, problem: String, remedy: String,
+    isRight: (String) -> Bool
   ) -> [String] {
     guard let value = section.value(key) else { return [] }
     guard case .array(let elements) = value.content else {
@@ -98,8 +98,8 @@ enum ListsSchema {
         section.reportKind(key, element, wanted: "text", example: "[\"\(example)\"]")
         continue
       }
-      if let fault = fault(text) {
-        section.report(key, line: element.line, "\"\(text.quotable)\" \(fault)", "write for example \"\(example)\"")
+      if !isRight(text) {
+        section.report(key, line: element.line, "\"\(text.quotable)\" \(problem)", remedy)
       } else if !texts.contains(text) {
         texts.append(text)
       }

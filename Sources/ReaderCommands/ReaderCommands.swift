@@ -10,9 +10,8 @@ package enum ReaderCommands {
       """,
     verbs: [
       RunCommand.verb, CheckCommand.verb, DemoCommand.verb, ScanCommand.verb, TrustCommand.verb, RefreshCommand.verb,
-      VerifyCommand.verb,
-      InspectCommand.verb, StatusCommand.verb, ClockCommand.verb, ProvisionCommand.verb, CameraCommand.verb,
-      BluetoothCommand.verb,
+      VerifyCommand.verb, InspectCommand.verb, StatusCommand.verb, ClockCommand.verb, ProvisionCommand.verb,
+      CameraCommand.verb, BluetoothCommand.verb,
       SignalCommand.verb,
     ])
 

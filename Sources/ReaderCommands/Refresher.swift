@@ -153,7 +153,6 @@ struct Refresher {
     } catch {
       return try fail(&entry, error.code, error.detail, now)
     }
-    entry.failure = nil
     switch answer {
     case .unchanged(let validators):
       guard let bytes = before, var copy = entry.copy else { return try fail(&entry, "httpStatus(304)", "", now) }
@@ -181,6 +180,7 @@ struct Refresher {
   private func keep(
     _ entry: inout CacheEntry, _ body: [UInt8]?, _ kind: Outcome.Kind, _ detail: String, _ now: UnixTime
   ) throws(SystemError) -> Outcome {
+    entry.failure = nil
     entry.due = RefreshSchedule.due(after: now, end: entry.copy?.end, interval: options.interval)
     try cache.write(entry, body: body)
     return Outcome(source: entry.source, kind: kind, detail: detail, due: entry.due)

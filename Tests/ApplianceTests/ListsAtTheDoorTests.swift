@@ -112,8 +112,8 @@ struct ListsAtTheDoorTests {
         scene.visitor("revoked", .refused("signerRevoked")) { try scene.revoke(true, number: 2) },
       ], noticing: .seconds(1))
     let reports = scene.harness.reports
-    #expect(reports.map(\.signerRevocation) == ["unknown", "good", "good", "good", "revoked"])
-    #expect(reports.map(\.documentStatus) == ["unknown", "valid", "suspended", "valid", "valid"])
+    #expect(reports.map { $0.signerRevocation } == ["unknown", "good", "good", "good", "revoked"])
+    #expect(reports.map { $0.documentStatus } == ["unknown", "valid", "suspended", "valid", "valid"])
     // Addresses that the document and its signer named are noted for the next refresh.
     #expect(
       Set(ReaderNotes(file: scene.notes).sources) == [

@@ -136,6 +136,16 @@ func brief(_ text: String) -> [String] {
       ("[trust]\nfolder = \"\"", ["6 trust.folder: is empty"]),
       ("[trust]\nfolder = \"a\\u0000b\"", ["6 trust.folder: contains a control character"]),
       ("[[trust]]", ["5 trust: is a list, must be a table"]),
+      ("[refresh]\nallowed_hosts = \"a\"", ["6 refresh.allowed_hosts: is text, must be a list of texts"]),
+      ("[refresh]\nallowed_hosts = [\"A.example\"]", ["6 refresh.allowed_hosts: \"A.example\" is no host"]),
+      ("[refresh]\nissuer_lists = [\"ftp://a/\"]", ["6 refresh.issuer_lists: \"ftp://a/\" is no address"]),
+      ("[refresh]\nissuer_lists = [1]", ["6 refresh.issuer_lists: is a whole number, must be text"]),
+      ("[refresh]\ninterval_seconds = 299", ["6 refresh.interval_seconds: 299 is out of range"]),
+      (
+        "[health]\nstatus_lists = \"ignore\"",
+        ["6 health.status_lists: \"ignore\" is not one of \"warn\", \"fault\", \"deny\""]
+      ),
+      ("[health]\nissuer_lists_days = 0", ["6 health.issuer_lists_days: 0 is out of range"]),
       (
         "[[request.document]]\nname_spaces.x = []",
         ["5 request.document[2].doc_type: is missing"]

@@ -114,16 +114,18 @@ struct HTTPClientTests {
       let gone = try LoopbackServer { _ in .init() }
       port = gone.port
     }
-    let address = try #require(WebAddress("http://127.0.0.1:\(port)/x"))
-    let failure = #expect(throws: FetchFailure.self) {
-      try client.fetch(address, accept: "*/*", limits: FetchLimits(size: 10, time: .seconds(5)))
+    func code(_ text: String) throws -> String? {
+      let address = try #require(WebAddress(text))
+      do throws(FetchFailure) {
+        _ = try client.fetch(address, accept: "*/*", limits: FetchLimits(size: 10, time: .seconds(1)))
+        return nil
+      } catch {
+        return error.code
+      }
     }
-    #expect(failure?.code == "unreachable")
+    #expect(try code("http://127.0.0.1:\(port)/x") == "unreachable")
     let server = try LoopbackServer { _ in .init(body: [1]) }
-    let secure = try #require(WebAddress("https://127.0.0.1:\(server.port)/x"))
-    let refused = #expect(throws: FetchFailure.self) {
-      try client.fetch(secure, accept: "*/*", limits: FetchLimits(size: 10, time: .seconds(1)))
-    }
-    #expect(["tlsFailed", "timeout"].contains(refused?.code))
+    let refused = try code("https://127.0.0.1:\(server.port)/x")
+    #expect(refused == "tlsFailed" || refused == "timeout")
   }
 }

@@ -192,12 +192,15 @@ struct ReaderNotesTests {
   func notes() throws {
     let folder = try CacheFolder()
     var notes = ReaderNotes()
-    for number in 0..<300 { #expect(notes.note(ListSource(.status, "https://a.example/\(number)"))) }
+    let added = (0..<300).filter { notes.note(ListSource(.status, "https://a.example/\($0)")) }
+    #expect(added.count == 300)
     #expect(notes.sources.count == ReaderNotes.mostSources)
-    #expect(!notes.note(ListSource(.status, "https://a.example/100")))
+    let isNew = notes.note(ListSource(.status, "https://a.example/100"))
+    #expect(!isNew)
     #expect(notes.sources.last?.address == "https://a.example/100")
     for text in ["file:///etc/passwd", "https://a b/", "x", "https://a/" + String(repeating: "b", count: 3000)] {
-      #expect(!notes.note(ListSource(.revocation, text)))
+      let isTaken = notes.note(ListSource(.revocation, text))
+      #expect(!isTaken)
     }
     notes.announced["ab"] = 30
     let file = folder.path + "/notes"

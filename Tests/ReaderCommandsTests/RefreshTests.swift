@@ -26,7 +26,8 @@ private final class RefreshScene {
   let issuer: IssuerAuthority
   let signer: DocumentSigner
   let statusSigner: DocumentSigner
-  let start = UnixTime.wallClock()
+  /// Whole seconds, as entries have them.
+  let start = UnixTime(seconds: UnixTime.wallClock().seconds)
   var now: UnixTime
   var options = Refresher.Options()
   var learnt: [ListSource] = []

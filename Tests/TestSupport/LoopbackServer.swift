@@ -5,6 +5,7 @@ import Synchronization
 public final class LoopbackServer: Sendable {
   /// What it is asked.
   public struct Request: Sendable {
+    /// With what follows a question mark.
     public let path: String
     /// By name in lower case.
     public let headers: [String: String]
@@ -12,14 +13,18 @@ public final class LoopbackServer: Sendable {
 
   /// What it answers.
   public struct Answer: Sendable {
+    /// Of HTTP.
     public var status = 200
+    /// Lines without their end.
     public var headers: [String] = []
+    /// What follows the head.
     public var body: [UInt8] = []
     /// Whether Content-Length is said.
     public var saysLength = true
     /// Before the body.
     public var delay: TimeInterval = 0
 
+    /// An answer with its length.
     public init(status: Int = 200, headers: [String] = [], body: [UInt8] = []) {
       self.status = status
       self.headers = headers
@@ -27,11 +32,13 @@ public final class LoopbackServer: Sendable {
     }
   }
 
+  /// Where it listens, on 127.0.0.1.
   public let port: UInt16
   private let socket: CInt
   private let seen = Mutex<[Request]>([])
   private let handler: Mutex<@Sendable (Request) -> Answer>
 
+  /// Without a path.
   public var address: String { "http://127.0.0.1:\(port)" }
   /// Everything it was asked, in order.
   public var requests: [Request] { seen.withLock { $0 } }
