@@ -97,7 +97,9 @@ struct OnlineHandoverTests {
   @Test("every transcript of the reference data is made from its inputs")
   func vectors() throws {
     guard let data = try sharedBytes("vectors/transcripts/transcripts.json") else { return }
-    let entries = try JSONDecoder().decode([TranscriptVector].self, from: Data(data))
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    let entries = try decoder.decode([TranscriptVector].self, from: Data(data))
     #expect(entries.count >= 5)
     for entry in entries {
       let transcript = SessionTranscript(online: try #require(try entry.handover(), "\(entry.name)"))
@@ -118,8 +120,9 @@ private struct TranscriptVector: Decodable {
     }
   }
 
+  /// By the names that the decoder makes of those with underscores.
   struct Inputs: Decodable {
-    let client_id, nonce, response_uri, origin, mdoc_generated_nonce, encryptionInfo_base64url: String?
+    let clientId, nonce, responseUri, origin, mdocGeneratedNonce, encryptioninfoBase64url: String?
     let encryptionJwk: JWK?
   }
 
@@ -130,9 +133,9 @@ private struct TranscriptVector: Decodable {
   /// Nil for a form that nobody here knows.
   func handover() throws -> Handover? {
     let thumbprint = try inputs.encryptionJwk?.key().jwkThumbprint
-    switch (inputs.client_id, inputs.response_uri, inputs.origin, inputs.nonce) {
+    switch (inputs.clientId, inputs.responseUri, inputs.origin, inputs.nonce) {
     case (let client?, let response?, nil, let nonce?):
-      if let own = inputs.mdoc_generated_nonce {
+      if let own = inputs.mdocGeneratedNonce {
         return .annexB(clientID: client, responseURI: response, nonce: nonce, mdocGeneratedNonce: own)
       }
       return .openID4VP(
@@ -140,7 +143,7 @@ private struct TranscriptVector: Decodable {
     case (nil, nil, let origin?, let nonce?):
       return .openID4VPBrowser(origin: origin, nonce: nonce, encryptionKeyThumbprint: thumbprint)
     case (nil, nil, let origin?, nil):
-      return inputs.encryptionInfo_base64url.map { .annexC(encryptionInfo: $0, origin: origin) }
+      return inputs.encryptioninfoBase64url.map { .annexC(encryptionInfo: $0, origin: origin) }
     default: return nil
     }
   }
