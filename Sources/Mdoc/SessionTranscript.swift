@@ -50,6 +50,16 @@ package struct SessionTranscript: Equatable, Sendable {
       handover: handover)
   }
 
+  /// The transcript of an online flow: null for engagement and reader key, since there are none.
+  package init(online handover: Handover) {
+    var writer = CBORWriter()
+    writer.array(count: 3)
+    writer.null()
+    writer.null()
+    handover.write(to: &writer)
+    encoded = writer.bytes
+  }
+
   /// A transcript that comes from elsewhere, in tag 24 or not. Throws unless it is an array of three with tag 24 or
   /// null in the first two places.
   package init(encoded bytes: ByteView) throws(CBORError) {

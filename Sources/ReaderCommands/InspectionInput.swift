@@ -77,6 +77,9 @@ struct InspectionInput: Equatable {
     }
   }
 
+  /// Bytes that came in another text.
+  init(binary bytes: [UInt8]) { self.init(bytes: bytes, form: .binary) }
+
   private init(bytes: [UInt8], form: Form) {
     self.bytes = bytes
     self.form = form

@@ -4,20 +4,22 @@ import CBOR
 import CivilTime
 import Commands
 import Crypto
+import JSON
 import Mdoc
 import MdocVerification
 import Trust
 import TrustStore
 
-/// `verify FILE`: the verdict on a recorded response, with every finding.
+/// `verify FILE`: the verdict on a recorded response, with every finding; for several presentations, one each.
 enum VerifyCommand {
   private static let demands = RevocationDemand.allCases.map(\.rawValue).joined(separator: "|")
 
   static let verb = Verb(
     name: "verify", summary: "Verify a recorded DeviceResponse; the exit status is 0 only when it is verified.",
-    usage: "verify FILE --transcript FILE|TEXT [--anchor FILE]... [OPTIONS]",
+    usage: "verify FILE --transcript FILE|TEXT | --handover FORM --nonce TEXT ... [--anchor FILE]... [OPTIONS]",
     options: [
-      CommandOption("--transcript", "FILE", "the SessionTranscript: a file, or its bytes in hexadecimal or base64url"),
+      CommandOption("--transcript", "FILE", "the SessionTranscript: a file, or its bytes in hexadecimal or base64url")
+    ] + OnlineTranscript.options + [
       CommandOption("--anchor", "FILE", repeatable: true, "an issuer root (IACA) to trust; may be repeated"),
       CommandOption("--trust", "DIR", "a folder of trusted certificates, as trust add makes it"),
       CommandOption("--signer", "FILE", repeatable: true, "a document signer to trust without a root; may be repeated"),
@@ -39,34 +41,123 @@ enum VerifyCommand {
       throw CommandError.usage("verify", "the file is missing", hint: "write verify FILE --transcript FILE")
     }
     let input = try InspectionInput.read(file)
-    var notes = ["response taken from \(input.form.rawValue)"]
-    if let fault = Presented.fault(of: input) { notes.append(fault) }
-    let transcript = try readTranscript(arguments)
-    let requested: [ItemsRequest]
-    if let path = arguments["--request"] {
-      requested = try readRequest(path)
-    } else {
-      requested = Presented.requests(in: input.bytes)
-      notes.append("no --request: everything that came counts as asked for")
+    let posted = try PostedResponse(input, file: file)
+    var notes = ["response taken from \(posted == nil ? input.form.rawValue : "the vp_token of JSON text")"]
+    let bench = try Bench(arguments, &notes)
+    if let posted, !posted.isBare {
+      return report(posted.presentations, bench, notes, arguments, console)
     }
-    let readerKey = try arguments["--reader-key"].map(readKey)
-    if readerKey == nil, Presented.hasMAC(input.bytes) {
-      notes.append("no --reader-key: the wallet sent a MAC, which cannot be checked without it")
-    }
-    let verifier = try makeVerifier(arguments, &notes)
-    let verdict = verifier.verify(
-      input.bytes[...],
-      in: .init(
-        transcript: transcript.encoded[...], requested: requested, readerKey: readerKey, now: try readTime(arguments),
-        utcOffsetSeconds: try arguments.integer("--offset", in: -50_400...50_400) ?? 0))
+    let bytes = try posted.map { try onlyContent($0, file) }
+    let verdict = bench.verify(bytes.map { InspectionInput(binary: $0) } ?? input, &notes)
+    notes += bench.trustNotes
     let report = VerdictReport(verdict, notes: notes, showsValues: arguments.has("--show-values"))
     if arguments.has("--json") {
       console.data(report.json.visibleText)
     } else {
       for line in report.lines { console.data(line) }
-      for note in notes { console.remark("note: \(CBORDiagnostic.escaped(note, keepingQuotes: true))") }
+      remark(notes, console)
     }
     return verdict.isVerified ? 0 : 1
+  }
+  /// The presentation of a response that has one without a name.
+  private static func onlyContent(_ posted: PostedResponse, _ file: String) throws(CommandError) -> [UInt8] {
+    do throws(PostedResponse.Unreadable) {
+      return try posted.presentations[0].content.get()
+    } catch {
+      throw CommandError.failure(quoted(file), "vp_token: \(error.text)", hint: "an mdoc is a DeviceResponse there")
+    }
+  }
+
+  /// A verdict for each presentation; what is no mdoc is named, and does not hide the others.
+  private static func report(
+    _ presentations: [PostedResponse.Presentation], _ bench: Bench, _ notes: [String], _ arguments: Arguments,
+    _ console: Console
+  ) -> Int32 {
+    var lines: [String] = []
+    var entries: [JSONValue] = []
+    var allVerified = true
+    for presentation in presentations {
+      var members: [JSONValue.Member] = [
+        .init("id", presentation.id.map { .string(CBORDiagnostic.escaped($0, keepingQuotes: true)) } ?? .null),
+        .init("index", .integer(presentation.index)),
+      ]
+      switch presentation.content {
+      case .success(let bytes):
+        var own: [String] = []
+        let verdict = bench.verify(InspectionInput(binary: bytes), &own)
+        let report = VerdictReport(verdict, notes: own, showsValues: arguments.has("--show-values"))
+        allVerified = allVerified && verdict.isVerified
+        lines.append("presentation \(presentation.name): \(report.lines[0])")
+        lines += report.lines.dropFirst().map { "  " + $0 }
+        lines += own.map { "  note: \(CBORDiagnostic.escaped($0, keepingQuotes: true))" }
+        if case .object(let content) = report.json { members += content }
+      case .failure(let fault):
+        allVerified = false
+        lines.append("presentation \(presentation.name): NOT verified")
+        lines.append("  \(fault.text)")
+        members.append(.init("verified", false))
+        members.append(.init("error", .string(fault.text)))
+      }
+      entries.append(.object(members))
+    }
+    let notes = notes + bench.trustNotes
+    if arguments.has("--json") {
+      let report: JSONValue = [
+        "verified": .bool(allVerified), "presentations": .array(entries),
+        "notes": .array(notes.map { .string(CBORDiagnostic.escaped($0, keepingQuotes: true)) }),
+      ]
+      console.data(report.visibleText)
+    } else {
+      console.data(allVerified ? "verified" : "NOT verified")
+      for line in lines { console.data(line) }
+      remark(notes, console)
+    }
+    return allVerified ? 0 : 1
+  }
+
+  private static func remark(_ notes: [String], _ console: Console) {
+    for note in notes { console.remark("note: \(CBORDiagnostic.escaped(note, keepingQuotes: true))") }
+  }
+
+  /// What a response is verified with.
+  private struct Bench {
+    private let transcript: SessionTranscript
+    /// Nil where all that came counts as asked for.
+    private let requested: [ItemsRequest]?
+    private let readerKey: PrivateKey?
+    private let verifier: Verifier
+    private let now: UnixTime
+    private let offset: Int
+    /// What there is to say of the trust given.
+    let trustNotes: [String]
+
+    init(_ arguments: Arguments, _ notes: inout [String]) throws(CommandError) {
+      if let online = try OnlineTranscript.read(arguments, &notes) {
+        transcript = online
+      } else {
+        transcript = try readTranscript(arguments)
+      }
+      requested = try arguments["--request"].map(readRequest)
+      readerKey = try arguments["--reader-key"].map(readKey)
+      var trustNotes: [String] = []
+      verifier = try makeVerifier(arguments, &trustNotes)
+      self.trustNotes = trustNotes
+      now = try readTime(arguments)
+      offset = try arguments.integer("--offset", in: -50_400...50_400) ?? 0
+    }
+
+    func verify(_ input: InspectionInput, _ notes: inout [String]) -> Verdict {
+      if let fault = Presented.fault(of: input) { notes.append(fault) }
+      if requested == nil { notes.append("no --request: everything that came counts as asked for") }
+      if readerKey == nil, Presented.hasMAC(input.bytes) {
+        notes.append("no --reader-key: the wallet sent a MAC, which cannot be checked without it")
+      }
+      return verifier.verify(
+        input.bytes[...],
+        in: .init(
+          transcript: transcript.encoded[...], requested: requested ?? Presented.requests(in: input.bytes),
+          readerKey: readerKey, now: now, utcOffsetSeconds: offset))
+    }
   }
 
   private static func makeVerifier(_ arguments: Arguments, _ notes: inout [String]) throws(CommandError) -> Verifier {
@@ -108,7 +199,8 @@ enum VerifyCommand {
   private static func readTranscript(_ arguments: Arguments) throws(CommandError) -> SessionTranscript {
     guard let operand = arguments["--transcript"] else {
       throw CommandError.usage(
-        "--transcript", "missing", hint: "give the SessionTranscript: without it nobody can tell a copy of a response")
+        "--transcript", "missing",
+        hint: "give the SessionTranscript, or --handover: without it nobody can tell a copy of a response")
     }
     let input = try InspectionInput.read(fileOrText: operand)
     do throws(CBORError) {

@@ -9,17 +9,18 @@ enum IssueCommand {
     usage: "issue --wallet DIR [OPTIONS]",
     options: [
       CommandOption("--wallet", "DIR", "the folder; it keeps its test issuer in DIR/issuer, made when it is not there")
-    ] + DocumentOptions.options + [.json],
+    ] + PassphraseSource.options + DocumentOptions.options + [.json],
     operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
     let options = try DocumentOptions(arguments)
+    let passphrase = try PassphraseSource.read(arguments, console: console, isNew: true)
     let issuer = IssuerFolder(folder: folder + "/issuer")
     let existing = try issuer.load()
     let issued = try options.issue(under: existing)
     if existing == nil { try issuer.save(issued.trusted) }
-    let store = CredentialStore(folder: folder)
+    let store = CredentialStore(folder: folder, passphrase: passphrase)
     var documents: [JSONValue] = []
     for stored in issued.credentials {
       let path = try store.add(stored)

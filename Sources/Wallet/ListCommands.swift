@@ -7,18 +7,20 @@ import Kernel
 enum ListCommand {
   static let verb = Verb(
     name: "list", summary: "List the documents in a folder.", usage: "list --wallet DIR [--json]",
-    options: [CommandOption("--wallet", "DIR", "the folder"), .json], operandLimit: 0,
+    options: [CommandOption("--wallet", "DIR", "the folder")] + PassphraseSource.options + [.json], operandLimit: 0,
     run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
-    let entries = try CredentialStore(folder: folder).entries()
+    let passphrase = try PassphraseSource.read(arguments, console: console)
+    let entries = try CredentialStore(folder: folder, passphrase: passphrase).entries()
     var status: Int32 = 0
     var lines: [JSONValue] = []
     for entry in entries {
       switch entry.content {
       case .success(let stored):
         let facts = CredentialFacts(stored)
+        if entry.isExposed { console.remark(WalletCommands.exposed(folder + "/" + entry.name)) }
         lines.append([
           "file": .string(entry.name), "docType": .string(facts.docType), "validUntil": .string(facts.validUntil),
         ])
@@ -26,8 +28,7 @@ enum ListCommand {
       case .failure(let failure):
         status = 1
         lines.append(["file": .string(entry.name), "error": .string("\(failure)")])
-        console.failure(
-          folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
+        console.failure(folder + "/" + entry.name, "\(failure)", hint: failure.hint)
       }
     }
     if arguments.has("--json") { console.data((["documents": .array(lines)] as JSONValue).text) }
@@ -43,12 +44,14 @@ enum ShowCommand {
     options: [
       CommandOption("--wallet", "DIR", "the folder"),
       CommandOption("--show-values", "print element values, not only their names and kinds"), .json,
-    ], operandLimit: 1, run: { try run($0, console: $1) })
+    ] + PassphraseSource.options, operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
     let folder = try WalletCommands.required("--wallet", "DIR", in: arguments)
     let wanted = arguments.operands.first.map(Files.name(of:))
-    let entries = try CredentialStore(folder: folder).entries().filter { wanted == nil || $0.name == wanted }
+    let passphrase = try PassphraseSource.read(arguments, console: console)
+    let entries = try CredentialStore(folder: folder, passphrase: passphrase).entries()
+      .filter { wanted == nil || $0.name == wanted }
     if let wanted, entries.isEmpty {
       throw CommandError.failure(
         quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
@@ -64,8 +67,7 @@ enum ShowCommand {
           console.data(text: facts.text(file: entry.name, showsValues: arguments.has("--show-values")))
         }
       case .failure(let failure):
-        throw CommandError.failure(
-          folder + "/" + entry.name, "\(failure)", hint: "remove the file, or put an intact copy in its place")
+        throw CommandError.failure(folder + "/" + entry.name, "\(failure)", hint: failure.hint)
       }
     }
     if arguments.has("--json") { console.data((["documents": .array(documents)] as JSONValue).text) }

@@ -30,7 +30,7 @@ enum PresentCommand {
       CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
       CommandOption("--timeout", "SECONDS", "wait this long for each step of the reader, 1 to 3600 (default 120)"),
       .json,
-    ] + DocumentOptions.options,
+    ] + PassphraseSource.options + DocumentOptions.options,
     operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
@@ -65,6 +65,10 @@ enum PresentCommand {
     _ arguments: Arguments, flaw: Flaw?, console: Console
   ) throws -> [StoredCredential] {
     guard let folder = arguments["--wallet"] else {
+      if let option = PassphraseSource.options.first(where: { arguments.has($0.name) }) {
+        throw CommandError.usage(
+          option.name, "fresh documents are not on the disk", hint: "leave it out, or add --wallet")
+      }
       let options = try DocumentOptions(arguments, flaw: flaw)
       let issued = try options.issue(under: nil)
       try options.writeAnchor(issued.trusted)
@@ -81,14 +85,21 @@ enum PresentCommand {
         option.name, "documents of a folder are what they are", hint: "leave \(option.name) or --wallet out")
     }
     var documents: [StoredCredential] = []
-    for entry in try CredentialStore(folder: folder).entries() {
+    var remedy: String?
+    let passphrase = try PassphraseSource.read(arguments, console: console)
+    for entry in try CredentialStore(folder: folder, passphrase: passphrase).entries() {
+      if entry.isExposed { console.remark(WalletCommands.exposed(folder + "/" + entry.name)) }
       switch entry.content {
       case .success(let stored): documents.append(stored)
-      case .failure(let failure): console.remark("\(folder)/\(entry.name) is left out: \(failure)")
+      case .failure(let failure):
+        console.remark("\(folder)/\(entry.name) is left out: \(failure)")
+        remedy = remedy ?? failure.hint
       }
     }
     guard !documents.isEmpty else {
-      throw CommandError.failure(folder, "no document in this folder", hint: "mdoc-wallet issue --wallet \(folder)")
+      throw CommandError.failure(
+        folder, remedy == nil ? "no document in this folder" : "no document in this folder that can be used",
+        hint: remedy ?? "mdoc-wallet issue --wallet \(folder)")
     }
     guard let method = try arguments.choice("--auth", of: DeviceAuthenticationMethod.self) else { return documents }
     return documents.map { StoredCredential(credential: $0.credential, method: method) }

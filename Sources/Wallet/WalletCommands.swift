@@ -4,7 +4,8 @@ import Issuer
 /// The command line of `mdoc-wallet`.
 package enum WalletCommands {
   static let verbs = [
-    IssueCommand.verb, PresentCommand.verb, ListCommand.verb, ShowCommand.verb, RevokeCommand.verb, QuirksCommand.verb,
+    IssueCommand.verb, PresentCommand.verb, ListCommand.verb, ShowCommand.verb, DeleteCommand.verb,
+    RevokeCommand.verb, QuirksCommand.verb,
   ]
 
   private static let program = Program(
@@ -26,9 +27,18 @@ package enum WalletCommands {
       CommandError.failure(
         error.path, "no key and certificate of one issuer",
         hint: "remove the issuer folder to start with a new one; readers must then trust the new root")
+    case CredentialStore.Refusal.locked(let file):
+      CommandError.failure(
+        file, "it is encrypted, and what joins it would not be: no passphrase was given", hint: PassphraseSource.hint)
+    case CredentialStore.Refusal.otherPassphrase(let file):
+      CommandError.failure(
+        file, "it is encrypted under another passphrase", hint: "give that one; a wallet has one passphrase")
     default: nil
     }
   }
+
+  /// What is said of a key that others can read.
+  static func exposed(_ path: String) -> String { "\(path): others can read its private key; chmod 600 it" }
 
   /// The value of an option that a verb cannot do without.
   static func required(_ option: String, _ value: String, in arguments: Arguments) throws(CommandError) -> String {

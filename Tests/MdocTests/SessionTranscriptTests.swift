@@ -1,7 +1,6 @@
 import Bytes
 import CBOR
 import Crypto
-import Foundation
 import TestSupport
 import Testing
 
@@ -66,19 +65,5 @@ struct SessionTranscriptTests {
   func refused(hex: String, error: CBORError) throws {
     let encoded = try #require(bytes(hex: hex))
     #expect(throws: error) { try SessionTranscript(encoded: encoded[...]) }
-  }
-
-  @Test("transcripts of the online flows are taken as they are")
-  func vectors() throws {
-    struct Entry: Decodable {
-      let name, sessionTranscriptHex: String
-    }
-    guard let data = try sharedBytes("vectors/transcripts/transcripts.json") else { return }
-    for entry in try JSONDecoder().decode([Entry].self, from: Data(data)) {
-      let encoded = try #require(bytes(hex: entry.sessionTranscriptHex))
-      let transcript = try SessionTranscript(encoded: encoded[...])
-      #expect(transcript.encoded == encoded, "\(entry.name)")
-      #expect(transcript.salt == digest(.sha256, transcript.tagged))
-    }
   }
 }

@@ -338,7 +338,8 @@ struct VerifyTests {
       ),
       (
         [response],
-        "--transcript: missing\ngive the SessionTranscript: without it nobody can tell a copy of a response\n"
+        "--transcript: missing\n"
+          + "give the SessionTranscript, or --handover: without it nobody can tell a copy of a response\n"
       ),
       (
         [response, "--transcript", "zz"],

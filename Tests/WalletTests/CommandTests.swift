@@ -25,7 +25,7 @@ struct CommandTests {
   @Test(
     "refuses wrong usage with two lines and status 2",
     arguments: [
-      ([], "mdoc-wallet: verb: missing\none of issue, present, list, show, quirks; see --help\n"),
+      ([], "mdoc-wallet: verb: missing\none of issue, present, list, show, delete, quirks; see --help\n"),
       (["isue"], "mdoc-wallet: 'isue': no such verb\ndid you mean issue?\n"),
       (["issue"], "mdoc-wallet: --wallet: missing\nwrite --wallet DIR\n"),
       (
@@ -52,6 +52,10 @@ struct CommandTests {
       (
         ["present", "--air", "/x", "--wallet", "/y", "--quirk", "expired"],
         "mdoc-wallet: --quirk expired: documents of a folder are signed already\nissue one with --flaw expired, or leave --wallet out\n"
+      ),
+      (
+        ["present", "--air", "/x", "--ask-passphrase"],
+        "mdoc-wallet: --ask-passphrase: fresh documents are not on the disk\nleave it out, or add --wallet\n"
       ),
       (
         ["present", "--air", "/x", "--psm-in-engagement"],
@@ -82,7 +86,7 @@ struct CommandTests {
   @Test("explains itself on standard output")
   func help() {
     #expect(run("--help").status == 0 && run("--help").out.contains("mdoc-wallet VERB --help"))
-    for verb in ["issue", "present", "list", "show", "quirks"] {
+    for verb in ["issue", "present", "list", "show", "delete", "quirks"] {
       let help = run(verb, "--help")
       #expect(help.status == 0 && help.err.isEmpty && help.out.hasPrefix("usage: mdoc-wallet \(verb)"))
     }
