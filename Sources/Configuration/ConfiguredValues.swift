@@ -46,6 +46,14 @@ extension ReaderConfiguration {
     }
   }
 
+  /// What a list of issuers does that is overdue for too long.
+  package enum OverdueListPolicy: String, CaseIterable, Sendable {
+    /// It is named and used.
+    case warn
+    /// Its issuers are not trusted any more.
+    case drop
+  }
+
   /// What a clock that cannot be right does (before the build date, or going backwards).
   package enum ClockPolicy: String, CaseIterable, Sendable {
     /// The reader shows `clockUntrusted` and verifies nothing.

@@ -18,6 +18,10 @@ package struct ReaderConfiguration: Equatable, Sendable {
   package var verification = VerificationPolicy()
   /// The folder of issuer certificates.
   package var trustFolder = ConfiguredPath("/var/lib/mdoc-reader/trust")
+  /// How many days a list of issuers may be overdue, before `overdueIssuerList` applies.
+  package var issuerListDays = 90
+  /// What a list of issuers that is overdue for longer does.
+  package var overdueIssuerList = OverdueListPolicy.warn
   /// Who the reader is to wallets; nil for a reader that does not say.
   package var readerAuthentication: ConfiguredReaderAuthentication?
   /// How long the reader waits for what, at most.
@@ -87,6 +91,8 @@ package struct ReaderConfiguration: Equatable, Sendable {
     verification.finish()
     var trust = top.section("trust")
     trustFolder = trust.path("folder", default: trustFolder)
+    issuerListDays = trust.integer("issuer_list_days", default: issuerListDays, range: 0...3650)
+    overdueIssuerList = trust.choice("overdue_issuer_list", default: overdueIssuerList)
     trust.finish()
     var authentication = top.section("reader_authentication")
     readerAuthentication = ReaderAuthenticationSchema.read(&authentication)

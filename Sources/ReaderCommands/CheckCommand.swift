@@ -41,8 +41,9 @@ enum CheckCommand {
   }
 
   private static func checkTrust(_ site: Site, _ list: inout CheckList) {
-    let contents = TrustStore(folder: site.trustFolder).load()
+    var contents = TrustStore(folder: site.trustFolder).load()
     let now = UnixTime.wallClock()
+    contents.limitListAge(site.issuerListAgeLimit, at: now)
     for problem in contents.problems {
       problem.isMinor
         ? list.warn("trust", "\(problem)", problem.hint) : list.fail("trust", "\(problem)", problem.hint)

@@ -20,7 +20,8 @@ enum RunCommand {
     // Who reads the events may end before the reader does: that is no reason to end too.
     signal(SIGPIPE, SIG_IGN)
     let folder = site.trustFolder
-    let appliance = try Appliance(try site.parts()) { Appliance.TrustMaterial(folder: folder) }
+    let ageLimit = site.issuerListAgeLimit
+    let appliance = try Appliance(try site.parts()) { Appliance.TrustMaterial(folder: folder, ageLimit: ageLimit) }
     let manager = try ServiceManager(on: appliance.loop)
     do throws(ApplianceError) {
       try appliance.run()

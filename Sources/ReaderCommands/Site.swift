@@ -5,6 +5,7 @@ import Glibc
 import Kernel
 import Mdoc
 import Policy
+import Trust
 import TrustStore
 
 /// The site as configured: the file, what it says, and the board it names.
@@ -138,6 +139,11 @@ struct Site {
     return parts
   }
 
+  /// How long lists of issuers may be overdue.
+  var issuerListAgeLimit: IssuerListAgeLimit {
+    IssuerListAgeLimit(days: configuration.issuerListDays, drops: configuration.overdueIssuerList == .drop)
+  }
+
   func readCredential(
     _ authentication: ConfiguredReaderAuthentication
   ) throws(ReaderCredentialProblem) -> ReaderCredential {
@@ -158,14 +164,22 @@ extension FileFaults {
 
 extension Appliance.TrustMaterial {
   /// What a trust folder holds now.
-  init(folder: String) {
-    let contents = TrustStore(folder: folder).load()
+  ///
+  /// - Parameters:
+  ///   - ageLimit: how long lists of issuers may be overdue; nil for any time.
+  ///   - revocation: the revocation lists at hand, also for the signers of lists of issuers.
+  init(
+    folder: String, ageLimit: IssuerListAgeLimit? = nil, revocation: RevocationLists = RevocationLists([])
+  ) {
+    var contents = TrustStore(folder: folder).load(isRevoked: revocation.isRevoked)
+    if let ageLimit { contents.limitListAge(ageLimit, at: .wallClock()) }
     var problems = contents.problems.map { "\($0)" }
     switch contents.state {
     case .missing: problems.append("\(folder): there is no such folder")
     case .unreadable(let error): problems.append("\(folder): \(error.reason)")
     case .empty, .loaded: break
     }
-    self.init(anchors: contents.anchors, signers: contents.trustedSigners, problems: problems)
+    self.init(
+      anchors: contents.anchors, signers: contents.trustedSigners, problems: problems, revocation: revocation)
   }
 }

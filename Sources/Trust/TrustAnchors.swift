@@ -1,4 +1,5 @@
 import Bytes
+import CivilTime
 import Crypto
 import Synchronization
 
@@ -9,12 +10,15 @@ package final class TrustAnchor: Sendable {
   package let docTypes: Set<String>?
   /// Where it came from, for people: a file name, the name of a trust list.
   package let source: String
+  /// Until when it is trusted, whatever its own dates are: that of a list that may become too old; nil for no limit.
+  package let usableUntil: UnixTime?
   private let faults = Mutex<[AnchorProfileFault]?>(nil)
 
-  package init(_ certificate: Certificate, docTypes: Set<String>? = nil, source: String) {
+  package init(_ certificate: Certificate, docTypes: Set<String>? = nil, source: String, usableUntil: UnixTime? = nil) {
     self.certificate = certificate
     self.docTypes = docTypes
     self.source = source
+    self.usableUntil = usableUntil
   }
 
   /// Check D6, made when it is first asked for: of ten thousand anchors a reader meets a few.
@@ -27,7 +31,9 @@ package final class TrustAnchor: Sendable {
     }
   }
 
-  func isAllowed(for docType: String) -> Bool { docTypes?.contains(docType) ?? true }
+  func isAllowed(for docType: String, at now: UnixTime) -> Bool {
+    (docTypes?.contains(docType) ?? true) && (usableUntil.map { now <= $0 } ?? true)
+  }
 }
 
 /// How issuer and subject names are compared (D1).

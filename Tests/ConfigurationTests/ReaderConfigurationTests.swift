@@ -96,6 +96,13 @@ func brief(_ text: String) -> [String] {
     #expect(configuration.timeouts.connect == duration)
   }
 
+  @Test("how long lists of issuers may be overdue, and what comes then, is read")
+  func issuerListAge() throws {
+    let configuration = try ReaderConfiguration(
+      text: minimal + "[trust]\nissuer_list_days = 30\noverdue_issuer_list = \"drop\"\n")
+    #expect(configuration.issuerListDays == 30 && configuration.overdueIssuerList == .drop)
+  }
+
   @Test(
     "each problem is named with its line, key and words",
     arguments: [
@@ -135,6 +142,11 @@ func brief(_ text: String) -> [String] {
       ("[events]\noutput = 2020-01-01", ["6 events.output: is a date, must be text"]),
       ("[trust]\nfolder = \"\"", ["6 trust.folder: is empty"]),
       ("[trust]\nfolder = \"a\\u0000b\"", ["6 trust.folder: contains a control character"]),
+      ("[trust]\nissuer_list_days = -1", ["6 trust.issuer_list_days: -1 is out of range"]),
+      (
+        "[trust]\noverdue_issuer_list = \"ignore\"",
+        ["6 trust.overdue_issuer_list: \"ignore\" is not one of \"warn\", \"drop\""]
+      ),
       ("[[trust]]", ["5 trust: is a list, must be a table"]),
       (
         "[[request.document]]\nname_spaces.x = []",
@@ -227,7 +239,9 @@ func brief(_ text: String) -> [String] {
       errors(minimal + "[verification]\nrequire_revocation = true").map(\.remedy)
         == ["did you mean signer_revocation?"])
     #expect(errors(minimal + "[trsut]").map(\.remedy) == ["did you mean trust?"])
-    #expect(errors(minimal + "[trust]\nqqqqqqqqqqqqqqqqqqqqqqqqqqq = 1").map(\.remedy) == ["known here: folder"])
+    #expect(
+      errors(minimal + "[trust]\nqqqqqqqqqqqqqqqqqqqqqqqqqqq = 1").map(\.remedy)
+        == ["known here: folder, issuer_list_days, overdue_issuer_list"])
   }
 
   @Test("all problems are collected, by line")

@@ -131,6 +131,27 @@ struct VerbTests {
     #expect(document.contains("\"source\":\"list\"") && document.contains("\"ageDays\":3"), "\(document)")
     let alone = site.run("trust", "remove", issuer.fingerprint.hex)
     #expect(alone.status == 1 && alone.err.contains("comes from the list \(name)"), "\(alone)")
+    // Added here too, it is still a root of the list when it is removed here.
+    let local = site.path + "/issuer.der"
+    try Data(issuer.encoded).write(to: URL(fileURLWithPath: local))
+    #expect(site.run("trust", "add", local).status == 0)
+    let removed = site.run("trust", "remove", issuer.fingerprint.hex)
+    #expect(removed.out == "removed \(issuer.fingerprint.hex)\n")
+    #expect(removed.err.contains("the list of issuers \(name) has this root, so it is still trusted"), "\(removed)")
+    // Overdue for longer than the site bears.
+    let folder = "folder = \"trust\""
+    for (policy, status, word) in [("warn", 0, "used all the same"), ("drop", 1, "are not trusted")]
+      as [(String, Int32, String)]
+    {
+      let lines = "\(folder)\nissuer_list_days = 0\noverdue_issuer_list = \"\(policy)\""
+      try SiteFolder.good.replacingOccurrences(of: folder, with: lines).write(
+        toFile: site.configuration, atomically: true, encoding: .utf8)
+      let listed = site.run("trust", "list")
+      #expect(listed.status == status && listed.err.contains("overdue since") && listed.err.contains(word), "\(listed)")
+      #expect(listed.out.contains("list \(name)") == (policy == "warn"))
+      #expect(site.run("check").out.contains("nobody is trusted") == (policy == "drop"))
+    }
+    try SiteFolder.good.write(toFile: site.configuration, atomically: true, encoding: .utf8)
     #expect(site.run("trust", "remove", name).out == "removed \(name)\n")
     #expect(site.run("check").out.contains("nobody is trusted"))
   }
