@@ -105,7 +105,7 @@ extension Appliance {
     /// Issuer roots.
     package let anchors: [TrustAnchor]
     /// Document signers that are trusted themselves.
-    package let signers: [Certificate]
+    package let signers: [TrustedSigner]
     /// A line for each file that could not be used.
     package let problems: [String]
     /// Revocation lists of signers.
@@ -118,7 +118,7 @@ extension Appliance {
     package var certificates: [DatedCertificate] = []
 
     package init(
-      anchors: [TrustAnchor], signers: [Certificate], problems: [String],
+      anchors: [TrustAnchor], signers: [TrustedSigner], problems: [String],
       revocation: RevocationLists = RevocationLists([]), statuses: StatusSource = StatusSource()
     ) {
       self.anchors = anchors

@@ -18,11 +18,11 @@ package final class Verifier {
 
   /// - Parameters:
   ///   - anchors: issuer roots, with the doc types each is trusted for.
-  ///   - trustedSigners: certificates trusted as signers themselves, which need no root.
+  ///   - trustedSigners: certificates trusted as signers themselves, which need no root, with the doc types of each.
   ///   - revocation: the revocation lists of signers, as they were when the verifier was made.
   ///   - statuses: the status lists of documents, as they were when the verifier was made.
   package init(
-    anchors: [TrustAnchor], trustedSigners: [Certificate] = [], policy: VerificationPolicy,
+    anchors: [TrustAnchor], trustedSigners: [TrustedSigner] = [], policy: VerificationPolicy,
     revocation: RevocationLists = RevocationLists([]), statuses: StatusSource = StatusSource()
   ) {
     self.policy = policy

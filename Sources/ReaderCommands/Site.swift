@@ -5,6 +5,7 @@ import Glibc
 import Kernel
 import Mdoc
 import Policy
+import Trust
 import TrustStore
 
 /// The site as configured: the file, what it says, and the board it names.

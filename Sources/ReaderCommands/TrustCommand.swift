@@ -13,10 +13,11 @@ enum TrustCommand {
     name: "trust", summary: "Add, import, list, show or remove what this reader trusts.",
     usage:
       "trust add FILE|- [--doc-type TYPE]... [--signer|--list-signer] | import FILE|- | list | show FINGERPRINT"
-      + " | remove FINGERPRINT|LIST",
+      + " | remove FINGERPRINT|LIST|PROVIDER",
     options: [
       CommandOption("--trust", "DIR", "the folder of certificates (default: that of the configuration)"),
-      CommandOption("--doc-type", "TYPE", repeatable: true, "the root may sign for this type only; may be repeated"),
+      CommandOption(
+        "--doc-type", "TYPE", repeatable: true, "the root or signer may sign for this type only; may be repeated"),
       CommandOption("--signer", "trust the certificate as a document signer itself, not as an issuer root"),
       CommandOption("--list-signer", "believe lists of issuers (VICAL) that it vouches for; no document"),
       Site.option, .json,
@@ -101,7 +102,7 @@ enum TrustCommand {
         console.data(
           "\(stored.fingerprint.prefix(16))  \(mark(of: stored.list))\(summary(of: stored))")
         if let types = stored.docTypes {
-          console.data("                  only for \(types.sorted().joined(separator: ", "))")
+          console.data("                  only for \(docTypes(types))")
         }
       }
       for stored in contents.lists { show(stored, at: now, console) }
@@ -122,16 +123,24 @@ enum TrustCommand {
   private static func show(
     _ fingerprint: String, in store: TrustStore, _ arguments: Arguments, _ console: Console
   ) throws -> Int32 {
-    let stored = try store.find(fingerprint)
+    let found = try store.find(fingerprint)
     let now = UnixTime.wallClock()
     if arguments.has("--json") {
-      console.data(document(of: stored, at: now).text)
+      let documents = found.map { document(of: $0, at: now) }
+      console.data((documents.count == 1 ? documents[0] : .array(documents)).text)
       return 0
     }
+    for stored in found { show(stored, in: store, at: now, console) }
+    return 0
+  }
+
+  private static func show(
+    _ stored: StoredCertificate, in store: TrustStore, at now: UnixTime, _ console: Console
+  ) {
     let certificate = stored.certificate
     console.data("fingerprint  \(stored.fingerprint)")
     console.data("trusted as   \(stored.list.title.lowercased())")
-    console.data("doc types    \(stored.docTypes?.sorted().joined(separator: ", ") ?? "all")")
+    console.data("doc types    \(stored.docTypes.map(docTypes) ?? "all")")
     console.data("subject      \(certificate.subject)")
     console.data("issuer       \(certificate.issuer)")
     console.data("serial       \(certificate.serialNumber)")
@@ -140,20 +149,29 @@ enum TrustCommand {
     case .success(let key): console.data("key          \(key.curve.rawValue)")
     case .failure(let fault): console.data("key          not usable: \(fault.rawValue)")
     }
-    console.data("file         \(store.folder)/\(stored.file)")
+    for file in [stored.file] + stored.otherFiles { console.data("file         \(store.folder)/\(file)") }
     for remark in stored.remarks { console.data("remark       \(remark)") }
+  }
+
+  private static func remove(_ name: String, from store: TrustStore, _ console: Console) throws -> Int32 {
+    let lists = try store.removeLists(name)
+    guard lists.isEmpty else {
+      for list in lists { console.data("removed \(list)") }
+      return 0
+    }
+    let removal = try store.remove(name, at: .wallClock())
+    console.data("removed \(removal.removed[0].fingerprint)")
+    for stored in removal.removed { console.remark("  \(mark(of: stored.list))\(summary(of: stored))") }
+    for list in removal.listedIn {
+      console.remark(
+        "  remark: the list of issuers \(list) has this root, so it is still trusted; the list goes as a whole: "
+          + "mdoc-reader trust remove \(list)")
+    }
     return 0
   }
 
-  private static func remove(_ fingerprint: String, from store: TrustStore, _ console: Console) throws -> Int32 {
-    if let name = try store.removeList(fingerprint) {
-      console.data("removed \(name)")
-      return 0
-    }
-    let stored = try store.remove(fingerprint, at: .wallClock())
-    console.data("removed \(stored.fingerprint)")
-    console.remark("  \(summary(of: stored))")
-    return 0
+  private static func docTypes(_ types: Set<String>) -> String {
+    types.isEmpty ? "none" : types.sorted().joined(separator: ", ")
   }
 
   private static func mark(of list: TrustList) -> String {

@@ -4,18 +4,21 @@ import Commands
 import Crypto
 import JSON
 import Kernel
+import Trust
 import TrustStore
 import VICAL
 
 /// Lists of issuers (VICAL) in `trust import` and `trust list`.
 extension TrustCommand {
+  /// - Parameter revocation: the revocation lists at hand, which may have the signer of the list.
   static func importList(
-    _ file: String, to store: TrustStore, _ arguments: Arguments, _ console: Console
+    _ file: String, to store: TrustStore, revocation: RevocationLists = RevocationLists([]), _ arguments: Arguments,
+    _ console: Console
   ) throws -> Int32 {
     let limit = UnverifiedVICAL.maximumSize
     let input = try file == "-" ? Files.readStandardInput(limit: limit) : Files.read(file, limit: limit)
     let now = UnixTime.wallClock()
-    let result = try store.importList(input, at: now)
+    let result = try store.importList(input, at: now, isRevoked: revocation.isRevoked)
     let list = result.stored.list
     switch result.outcome {
     case .imported: console.data("imported \(result.stored.name)")
@@ -29,6 +32,14 @@ extension TrustCommand {
         console.remark("  remark: its issue number \(number) is lower than \(before), that of the list before")
       case .sameDate: console.remark("  remark: it has the date of the list before, and other contents")
       }
+    }
+    if result.replacesUnreadable {
+      console.remark("  remark: the file before could not be read, so that nobody knows whether it was a later list")
+    }
+    for namesake in result.namesakes {
+      console.remark(
+        "  remark: \(namesake) has the same name of a provider and another signer's root; the issuers of both are trusted. "
+          + "When this list has taken its place: mdoc-reader trust remove \(namesake)")
     }
     if list.isStale(at: now) {
       console.remark("  remark: its provider announced a newer list for \(list.nextUpdate?.description ?? "-")")

@@ -165,8 +165,10 @@ enum VerifyCommand {
     for path in arguments.values("--anchor") {
       anchors += try readCertificates(path, "--anchor").map { TrustAnchor($0, source: path) }
     }
-    var signers: [Certificate] = []
-    for path in arguments.values("--signer") { signers += try readCertificates(path, "--signer") }
+    var signers: [TrustedSigner] = []
+    for path in arguments.values("--signer") {
+      signers += try readCertificates(path, "--signer").map { TrustedSigner($0) }
+    }
     if let folder = arguments["--trust"] {
       let contents = TrustStore(folder: folder).load()
       switch contents.state {
@@ -178,7 +180,7 @@ enum VerifyCommand {
       }
       anchors += contents.anchors
       signers += contents.trustedSigners
-      notes += contents.problems.map { "\($0); it is not used" }
+      notes += contents.problems.map { $0.isMinor ? "\($0)" : "\($0); it is not used" }
     }
     if anchors.isEmpty, signers.isEmpty {
       notes.append("no --anchor, --trust or --signer: nobody is trusted, so nothing can be verified")

@@ -10,7 +10,8 @@ package enum StatusFault: String, Error, CaseIterable, Sendable {
   case subjectMismatch = "statusSubjectMismatch"
   /// Its expiry has passed.
   case expired = "statusExpired"
-  /// The copy is older than its issuer allows copies to become (ttl).
+  /// The copy is older than its issuer (ttl) or this reader (`StatusSource.longestLife`) allows copies to become, or was
+  /// fetched later than now.
   case stale = "statusStale"
 }
 

@@ -27,6 +27,12 @@ package struct StatusSource: Sendable {
     }
   }
 
+  /// How old a copy may become, in seconds, of a list that says neither when it ends (exp) nor how long copies may be
+  /// used (ttl).
+  package static let longestLifeWithoutTerm: Int64 = 7 * 86_400
+  /// How old any copy may become, in seconds, whatever its list allows.
+  package static let longestLife: Int64 = 31 * 86_400
+
   private let copies: [String: Copy]
 
   package init(_ copies: [String: Copy] = [:]) { self.copies = copies }
@@ -36,7 +42,8 @@ package struct StatusSource: Sendable {
   /// What the list that a document names says about it, by its issuer's word.
   ///
   /// In this order: signature, signer, subject, dates, then the entry. "Revoked" is final, so that an authentic list
-  /// says it whatever its age.
+  /// says it whatever its age. Every other answer ends with the list or the copy: none is current for ever, and a copy
+  /// that was fetched later than now has no age that could be known.
   ///
   /// - Parameters:
   ///   - skewSeconds: how far the signer's clock may be ahead.
@@ -57,7 +64,9 @@ package struct StatusSource: Sendable {
       let answer = try StatusSource.answer(reference.place, in: content)
       guard answer != .revoked else { return answer }
       if let expiry = claims.expiry, now >= expiry { throw .expired }
-      if let life = claims.timeToLive, now > copy.receivedAt.adding(seconds: life) { throw .stale }
+      guard copy.receivedAt <= now.adding(seconds: skewSeconds),
+        now <= copy.receivedAt.adding(seconds: claims.lifeOfCopies)
+      else { throw .stale }
       return answer
     } catch {
       return .unavailable(error)
@@ -97,5 +106,13 @@ package struct StatusSource: Sendable {
     // The other kind of list answers another question.
     case (.index, .identifiers), (.identifier, .statuses): throw .tokenMalformed
     }
+  }
+}
+
+extension StatusClaims {
+  /// How old a copy may become, in seconds.
+  fileprivate var lifeOfCopies: Int64 {
+    if let timeToLive { return min(timeToLive, StatusSource.longestLife) }
+    return expiry == nil ? StatusSource.longestLifeWithoutTerm : StatusSource.longestLife
   }
 }

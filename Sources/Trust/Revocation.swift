@@ -102,6 +102,14 @@ package final class RevocationLists: Sendable {
     return answer
   }
 
+  /// Whether an authentic list of the issuer names a certificate: for signers of lists and what is above them, whose
+  /// issuers need not be anchors.
+  package func isRevoked(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
+    (listsOfIssuer[issuer.subject.normalized] ?? []).contains { index in
+      lists[index].names(certificate.serialNumber) && lists[index].fault(under: issuer)?.isFatal != true
+    }
+  }
+
   private func usable(under anchor: TrustAnchor) -> [(index: Int, canClear: Bool)] {
     if let known = known.withLock({ $0[ObjectIdentifier(anchor)] }) { return known.usable }
     var usable: [(index: Int, canClear: Bool)] = []

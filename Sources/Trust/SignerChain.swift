@@ -37,7 +37,7 @@ package struct ChainVerdict: Sendable {
   package let findings: [ChainFinding]
   /// The root whose key signed the signer; nil when there is none and for a signer trusted as such.
   package let anchor: TrustAnchor?
-  /// Whether the signer itself is configured as trusted.
+  /// Whether the signer itself is configured as trusted for this doc type.
   package let isTrustedSigner: Bool
   /// What revocation lists say about the signer, asked for or not; nil without a root.
   package var revocation: RevocationAnswer?
@@ -103,25 +103,26 @@ package struct SignerAssessment: Sendable {
 
   /// The signer.
   package let certificate: Certificate
-  /// Whether the certificate, byte for byte, is in the list of trusted signers.
-  package let isTrustedSigner: Bool
+  /// What the certificate, byte for byte, is trusted for in the list of trusted signers; nil when it is not there.
+  let trustedFor: SignerScope?
   let profileFaults: [SignerProfileFault]
   /// Anchors by name and key identifier, for whatever doc type.
   let candidates: [Candidate]
   let isAnchor: Bool
 
   /// Whether a configured certificate vouches for this one, whatever the time and the doc type.
-  var isVouchedFor: Bool { isTrustedSigner || candidates.contains { $0.isIssuer } }
+  var isVouchedFor: Bool { trustedFor != nil || candidates.contains { $0.isIssuer } }
 
   /// Parts D1 and D2 are the costly ones: at most one signature check for each key of the issuer's name.
-  package init(
-    _ certificate: Certificate, anchors: TrustAnchors, isTrustedSigner: Bool = false,
+  init(
+    _ certificate: Certificate, anchors: TrustAnchors, trustedFor: SignerScope? = nil,
     comparison: NameComparison = .normalized
   ) {
     self.certificate = certificate
-    self.isTrustedSigner = isTrustedSigner
+    self.trustedFor = trustedFor
     profileFaults = certificate.signerProfileFaults
-    guard !isTrustedSigner else {
+    // One that is trusted for some doc types may have a root that vouches for it in others.
+    if case .all? = trustedFor {
       candidates = []
       isAnchor = false
       return
@@ -159,6 +160,7 @@ package struct SignerAssessment: Sendable {
       if isTrue { findings.append(ChainFinding(reason, isHard: isHard)) }
     }
     var issuer: Candidate?
+    let isTrustedSigner = trustedFor?.allows(requirements.docType) ?? false
     if !isTrustedSigner {
       let allowed = candidates.filter { $0.anchor.isAllowed(for: requirements.docType) }
       // Reissued certificates of one key: one that is valid now serves.

@@ -2,6 +2,38 @@ import Bytes
 import Crypto
 import Synchronization
 
+/// A document signer that a site trusts itself, whoever issued it.
+package struct TrustedSigner: Hashable, Sendable {
+  package let certificate: Certificate
+  /// The doc types it may sign for; nil means all.
+  package let docTypes: Set<String>?
+
+  package init(_ certificate: Certificate, docTypes: Set<String>? = nil) {
+    self.certificate = certificate
+    self.docTypes = docTypes
+  }
+}
+
+/// The doc types a certificate is trusted for as a signer.
+enum SignerScope: Sendable {
+  case all
+  case docTypes(Set<String>)
+
+  init(_ signer: TrustedSigner) { self = signer.docTypes.map { .docTypes($0) } ?? .all }
+
+  func allows(_ docType: String) -> Bool {
+    switch self {
+    case .all: true
+    case .docTypes(let docTypes): docTypes.contains(docType)
+    }
+  }
+
+  func union(_ other: SignerScope) -> SignerScope {
+    guard case .docTypes(let docTypes) = self, case .docTypes(let others) = other else { return .all }
+    return .docTypes(docTypes.union(others))
+  }
+}
+
 /// The certificates a site trusts, and what is known of the signers seen so far.
 ///
 /// One object stands for one state of the configuration; when that changes, a new one is made, so that nothing cached
@@ -9,17 +41,17 @@ import Synchronization
 package final class SignerTrust: Sendable {
   package let anchors: TrustAnchors
   /// Certificates trusted as signers themselves, beside the anchors.
-  package let trustedSigners: Set<Certificate>
+  private let trustedSigners: [Certificate: SignerScope]
   package let nameComparison: NameComparison
   private let cache: SignerCache
 
   package init(
-    anchors: TrustAnchors, trustedSigners: some Sequence<Certificate> = [],
+    anchors: TrustAnchors, trustedSigners: some Sequence<TrustedSigner> = [],
     nameComparison: NameComparison = .normalized,
     cacheCapacity: Int = 256
   ) {
     self.anchors = anchors
-    self.trustedSigners = Set(trustedSigners)
+    self.trustedSigners = Dictionary(trustedSigners.map { ($0.certificate, SignerScope($0)) }) { $0.union($1) }
     self.nameComparison = nameComparison
     cache = SignerCache(capacity: cacheCapacity)
   }
@@ -36,7 +68,7 @@ package final class SignerTrust: Sendable {
   /// The assessment of a certificate, not cached.
   package func assess(_ certificate: Certificate) -> SignerAssessment {
     SignerAssessment(
-      certificate, anchors: anchors, isTrustedSigner: trustedSigners.contains(certificate), comparison: nameComparison)
+      certificate, anchors: anchors, trustedFor: trustedSigners[certificate], comparison: nameComparison)
   }
 
   /// How many signers are kept.

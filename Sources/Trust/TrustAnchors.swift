@@ -1,4 +1,5 @@
 import Bytes
+import CivilTime
 import Crypto
 import Synchronization
 

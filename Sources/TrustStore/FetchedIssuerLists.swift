@@ -7,23 +7,15 @@ import VICAL
 /// the list that was issued last counts, wherever it came from.
 extension StoreContents {
   /// Takes a list that was fetched from an address. One that does not verify is a problem, and changes nothing.
-  package mutating func take(issuerList bytes: [UInt8], from address: String) {
-    let list: VICAL
+  package mutating func take(
+    issuerList bytes: [UInt8], from address: String, isRevoked: (Certificate, Certificate) -> Bool = { _, _ in false }
+  ) {
     do throws(VICALFault) {
-      list = try UnverifiedVICAL(bytes[...]).verified(under: listSigners, at: nil)
+      let list = try UnverifiedVICAL(bytes[...]).verified(under: listSigners, at: nil, isRevoked: isRevoked)
+      take(StoredList(list: list, file: address, isFetched: true))
+      if state == .empty { state = .loaded }
     } catch {
       problems.append(StoreProblem(file: address, reason: .issuerList(error)))
-      return
-    }
-    if let place = lists.firstIndex(where: { $0.list.provider == list.provider }) {
-      guard lists[place].list.date < list.date else { return }
-      lists.remove(at: place)
-    }
-    lists.append(StoredList(list: list, file: address, isFetched: true))
-    if state == .empty { state = .loaded }
-    for entry in list.skipped {
-      problems.append(
-        StoreProblem(file: address, reason: .issuerListEntry(number: entry.number, entry.fault, name: entry.name)))
     }
   }
 
@@ -32,7 +24,7 @@ extension StoreContents {
     fetched bytes: [UInt8], at now: UnixTime, isRevoked: (Certificate, Certificate) -> Bool = { _, _ in false }
   ) throws(VICALFault) -> VICAL {
     let list = try UnverifiedVICAL(bytes[...]).verified(under: listSigners, at: now, isRevoked: isRevoked)
-    for other in lists where other.list.provider == list.provider { _ = try list.succeed(other.list) }
+    for other in lists where other.list.isKin(of: list) { _ = try list.succeed(other.list) }
     return list
   }
 }

@@ -1,3 +1,4 @@
+import CivilTime
 import Crypto
 import Kernel
 import Trust
@@ -23,6 +24,12 @@ package struct StoreProblem: Equatable, Sendable {
     case issuerList(VICALFault)
     /// An entry of a list of issuers; the rest of the list is used. `number` counts from 1.
     case issuerListEntry(number: Int, VICALEntryFault, name: String)
+    /// The certificate of another file of the same list again.
+    case duplicate(of: String)
+    /// A list of the same provider that is no older is in force, and this one is not.
+    case issuerListSuperseded(by: String)
+    /// Another list by the same name of a provider is in force too, and nobody vouches for both.
+    case issuerListNamesake(of: String)
   }
 
   /// The file's name within the store.
@@ -31,10 +38,20 @@ package struct StoreProblem: Equatable, Sendable {
 }
 
 extension StoreProblem {
-  /// Whether everything else in the file is used.
+  /// Whether everything that should be trusted is, but for an entry of a list.
   package var isMinor: Bool {
-    if case .issuerListEntry = reason { return true }
-    return false
+    switch reason {
+    case .issuerListEntry, .duplicate, .issuerListSuperseded, .issuerListNamesake: true
+    default: false
+    }
+  }
+
+  /// Whether it stands and falls with the list of the file being in force.
+  var isOfListInForce: Bool {
+    switch reason {
+    case .issuerListEntry, .issuerListNamesake: true
+    default: false
+    }
   }
 }
 
@@ -58,23 +75,29 @@ extension StoreProblem: CustomStringConvertible {
     case .issuerList(let fault): why = "\(fault.explanation) (\(fault.rawValue)); its issuers are not trusted"
     case .issuerListEntry(let number, let fault, let name):
       why = "entry \(number)\(name.isEmpty ? "" : " (\(name))"): \(fault.explanation); the rest of the list is used"
-    }
-    return "\(file): \(why)"
-  }
-
-  /// What to do about it.
-  package var hint: String {
-    switch reason {
+    case .duplicate(let other):
+      why = "the certificate of \(other) again; only the doc types that both allow count"
+    case .issuerListSuperseded(let other):
+      why = "\(other) is of the same provider and no older; this list is not used"
+    case .issuerListNamesake(let other):
+      why = "\(other) has the same name of a provider and another signer's root; the issuers of both are trusted"
     case .system: "check the file's owner and mode: the reader's user must be able to read it"
     case .docTypes: "write `# doc types: all`, or names with commas between them"
     case .severalCertificates: "take the file out of the folder and give it to `mdoc-reader trust add`"
-    case .issuerList(let fault): fault.hint
+    case .issuerList(let fault): "\(fault.hint); or remove it: \(removal)"
+    case .issuerListSuperseded: "remove it: \(removal)"
+    case .issuerListNamesake:
+      "when one has taken the place of the other, remove the other: mdoc-reader trust remove NAME"
+    case .duplicate:
+      "remove one of the files, or add the certificate again with `mdoc-reader trust add`: that leaves one"
     case .issuerListEntry:
       "tell the provider of the list; add the issuer's root with `mdoc-reader trust add` if you need it"
     case .wrongList where !file.contains("/"): "if this signer itself shall be trusted, add it with --signer"
     default: "remove the file, and add the certificate again with `mdoc-reader trust add`"
     }
   }
+
+  private var removal: String { "mdoc-reader trust remove \(StoredList.name(of: file))" }
 }
 
 /// What a store holds at one moment.
@@ -90,16 +113,45 @@ package struct StoreContents: Sendable {
   }
 
   package internal(set) var state = State.loaded
-  /// Sorted by list and file name. The same certificate in a second file is not listed again.
+  /// Sorted by list and file name. The same certificate in a second file of a list is not listed again.
   package private(set) var certificates: [StoredCertificate] = []
-  /// Lists of issuers that verify, by file name.
-  package internal(set) var lists: [StoredList] = []
+  /// Lists of issuers that verify, by file name; of each provider the one issued last.
+  package private(set) var lists: [StoredList] = []
   /// Files that could not be used, and entries of lists.
   package internal(set) var problems: [StoreProblem] = []
-  private var fingerprints: Set<String> = []
+  private var places: [TrustList: [String: Int]] = [:]
 
   mutating func add(_ stored: StoredCertificate) {
-    if fingerprints.insert(stored.fingerprint).inserted { certificates.append(stored) }
+    guard let place = places[stored.list]?[stored.fingerprint] else {
+      places[stored.list, default: [:]][stored.fingerprint] = certificates.count
+      certificates.append(stored)
+      return
+    }
+    problems.append(StoreProblem(file: stored.file, reason: .duplicate(of: certificates[place].file)))
+    certificates[place] = certificates[place].narrowed(by: stored)
+  }
+
+  /// Takes a verified list, wherever it comes from: of a provider (`VICAL.isKin`) the one issued last is in force, and of
+  /// two of one date the one taken first. The other is named as a problem.
+  package mutating func take(_ stored: StoredList) {
+    let kin = lists.filter { $0.list.isKin(of: stored.list) }
+    if let present = kin.first(where: { $0.list.date >= stored.list.date }) {
+      problems.append(StoreProblem(file: stored.file, reason: .issuerListSuperseded(by: present.file)))
+      return
+    }
+    for old in kin {
+      lists.removeAll { $0.file == old.file }
+      problems.removeAll { $0.file == old.file && $0.isOfListInForce }
+      problems.append(StoreProblem(file: old.file, reason: .issuerListSuperseded(by: stored.file)))
+    }
+    if let namesake = lists.first(where: { $0.list.provider.utf8.elementsEqual(stored.list.provider.utf8) }) {
+      problems.append(StoreProblem(file: stored.file, reason: .issuerListNamesake(of: namesake.file)))
+    }
+    for entry in stored.list.skipped {
+      problems.append(
+        StoreProblem(file: stored.file, reason: .issuerListEntry(number: entry.number, entry.fault, name: entry.name)))
+    }
+    lists.append(stored)
   }
 
   /// The issuer roots, for the verification: those that were added here, then those of lists.
@@ -115,7 +167,9 @@ package struct StoreContents: Sendable {
   }
 
   /// Document signers that are trusted themselves, for the verification.
-  package var trustedSigners: [Certificate] { certificates.filter { $0.list == .signers }.map(\.certificate) }
+  package var trustedSigners: [TrustedSigner] {
+    certificates.filter { $0.list == .signers }.map { TrustedSigner($0.certificate, docTypes: $0.docTypes) }
+  }
 }
 
 /// A list of issuers in the store. It was verified when it came and is verified again whenever it is read.
@@ -148,6 +202,8 @@ package enum TrustStoreError: Error, Equatable, Sendable {
   case ambiguous(String, [String])
   /// An issuer list that is not taken; the one before it stays in force.
   case issuerList(VICALFault)
+  /// A stored list of the same provider is newer, and does not verify at the moment.
+  case issuerListInDoubt(stored: String, VICALFault)
   /// A certificate of an issuer list, which cannot be removed alone.
   case listed(String, list: String)
   case system(SystemError)
@@ -166,6 +222,9 @@ extension TrustStoreError: CustomStringConvertible {
     case .system(let error): "\(error)"
     case .issuerList(let fault):
       "\(fault.explanation) (\(fault.rawValue)); nothing was changed, and the list before it stays in force"
+    case .issuerListInDoubt(let stored, let fault):
+      "the stored list \(stored) of the same provider is newer, but does not verify at the moment: "
+        + "\(fault.explanation) (\(fault.rawValue)); nothing was changed"
     case .listed(let prefix, let list): "\(prefix): this root comes from the list \(list)"
     }
   }
@@ -174,6 +233,8 @@ extension TrustStoreError: CustomStringConvertible {
   package var hint: String {
     switch self {
     case .issuerList(let fault): fault.hint
+    case .issuerListInDoubt(let stored, let fault):
+      "\(fault.hint); or remove the stored one: mdoc-reader trust remove \(stored)"
     case .listed(_, let list): "remove the list as a whole: mdoc-reader trust remove \(list)"
     case .input: "give the issuer's root certificate (IACA) as PEM, DER or base64"
     case .noAuthority: "ask the issuer for its root (IACA), or trust this one certificate alone with --signer"

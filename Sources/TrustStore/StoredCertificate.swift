@@ -37,12 +37,14 @@ extension TrustList {
 package struct StoredCertificate: Sendable {
   package let certificate: Certificate
   package let list: TrustList
-  /// The doc types a root may sign for; nil means all.
-  package let docTypes: Set<String>?
+  /// The doc types a root or signer may sign for; nil means all. Of several files only what all of them allow.
+  package private(set) var docTypes: Set<String>?
   /// SHA-256 of the DER, 64 lower-case hexadecimal digits: its name in the store.
   package let fingerprint: String
   /// The file's name within the store: `NAME.pem` or `signers/NAME.pem`.
   package let file: String
+  /// Further files of the list with this very certificate.
+  package private(set) var otherFiles: [String] = []
 
   init(_ certificate: Certificate, list: TrustList, docTypes: Set<String>?, file: String? = nil) {
     self.certificate = certificate
@@ -51,6 +53,14 @@ package struct StoredCertificate: Sendable {
     let fingerprint = certificate.fingerprint.hex
     self.fingerprint = fingerprint
     self.file = file ?? TrustStore.file(fingerprint, in: list)
+  }
+
+  /// With another file of the same certificate: a copy must not widen what the first allows.
+  func narrowed(by other: StoredCertificate) -> StoredCertificate {
+    var result = self
+    result.otherFiles.append(other.file)
+    if let more = other.docTypes { result.docTypes = docTypes.map { $0.intersection(more) } ?? more }
+    return result
   }
 
   /// What is wrong with it against its profile, one line each; nothing of that keeps it out.

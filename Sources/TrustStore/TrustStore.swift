@@ -20,7 +20,10 @@ package struct TrustStore: Sendable {
   private static let leftoverAge: Int64 = 600
 
   /// Everything in the store. What cannot be read is named, and the rest is there all the same.
-  package func load() -> StoreContents {
+  ///
+  /// - Parameter isRevoked: whether a certificate, issued by the second one, is known to be revoked; asked for the signers
+  ///   of lists of issuers and what is above them.
+  package func load(isRevoked: (Certificate, Certificate) -> Bool = { _, _ in false }) -> StoreContents {
     var contents = StoreContents()
     for list in TrustList.allCases {
       let path = path(of: list)
@@ -48,7 +51,7 @@ package struct TrustStore: Sendable {
         }
       }
     }
-    loadLists(into: &contents)
+    loadLists(into: &contents, isRevoked: isRevoked)
     if contents.certificates.isEmpty, contents.lists.isEmpty, contents.problems.isEmpty { contents.state = .empty }
     return contents
   }
@@ -58,7 +61,7 @@ package struct TrustStore: Sendable {
     /// What was written for it, if anything.
     package enum Outcome: Sendable {
       case added
-      /// It was there before, and nothing was written.
+      /// It was there before; at most copies of its file were removed.
       case alreadyThere
       /// It was there with other doc types.
       case docTypesChanged
@@ -94,7 +97,7 @@ package struct TrustStore: Sendable {
       let stored = StoredCertificate(certificate, list: list, docTypes: docTypes)
       let same = { (other: StoredCertificate) in other.list == list && other.fingerprint == stored.fingerprint }
       let before = contents.certificates.first(where: same) ?? additions.map(\.stored).first(where: same)
-      if let before, before.docTypes == docTypes {
+      if let before, before.docTypes == docTypes, before.otherFiles.isEmpty {
         additions.append(Addition(stored: before, outcome: .alreadyThere))
         continue
       }
@@ -102,24 +105,33 @@ package struct TrustStore: Sendable {
       let named = StoredCertificate(certificate, list: list, docTypes: docTypes, file: before?.file)
       do throws(SystemError) {
         try AtomicFile.write(named.fileText.utf8, to: folder + "/" + named.file)
+        // What copies say would still count.
+        for copy in before?.otherFiles ?? [] { try Files.remove(folder + "/" + copy) }
       } catch {
         throw .system(error)
       }
-      additions.append(Addition(stored: named, outcome: before == nil ? .added : .docTypesChanged))
+      additions.append(
+        Addition(
+          stored: named,
+          outcome: before.map { $0.docTypes == docTypes ? .alreadyThere : .docTypesChanged } ?? .added))
     }
     return additions
   }
 
-  /// The one certificate whose fingerprint begins with these hexadecimal digits (colons and case do not count).
-  package func find(_ prefix: String) throws(TrustStoreError) -> StoredCertificate {
+  /// The one certificate whose fingerprint begins with these hexadecimal digits (colons and case do not count): once for
+  /// each list it is in, never empty.
+  package func find(_ prefix: String) throws(TrustStoreError) -> [StoredCertificate] {
+    try find(prefix, in: load())
+  }
+
+  private func find(_ prefix: String, in contents: StoreContents) throws(TrustStoreError) -> [StoredCertificate] {
     let digits = prefix.lowercased().filter { $0 != ":" }
     guard !digits.isEmpty, digits.utf8.count <= 64, TrustStore.isHexadecimal(digits) else {
       throw .noFingerprint(prefix)
     }
-    let contents = load()
     if case .unreadable(let error) = contents.state { throw .system(error) }
     let found = contents.certificates.filter { $0.fingerprint.hasPrefix(digits) }
-    guard let first = found.first else {
+    guard !found.isEmpty else {
       for stored in contents.lists {
         for entry in stored.list.entries where entry.certificate.fingerprint.hex.hasPrefix(digits) {
           throw .listed(digits, list: stored.name)
@@ -127,20 +139,34 @@ package struct TrustStore: Sendable {
       }
       throw .notFound(digits)
     }
-    guard found.count == 1 else { throw .ambiguous(digits, found.map(\.fingerprint)) }
-    return first
+    let fingerprints = Set(found.map(\.fingerprint))
+    guard fingerprints.count == 1 else { throw .ambiguous(digits, fingerprints.sorted()) }
+    return found
   }
 
-  /// Removes the one certificate whose fingerprint begins with these digits, and gives back what it was.
-  package func remove(_ prefix: String, at now: UnixTime) throws(TrustStoreError) -> StoredCertificate {
-    let stored = try find(prefix)
+  /// What was removed, and what was not.
+  package struct Removal: Sendable {
+    /// The certificate, once for each list it was in; never empty.
+    package let removed: [StoredCertificate]
+    /// The lists of issuers that have it, so that it is still a trusted root.
+    package let listedIn: [String]
+  }
+
+  /// Removes every file of the one certificate whose fingerprint begins with these digits.
+  package func remove(_ prefix: String, at now: UnixTime) throws(TrustStoreError) -> Removal {
+    let contents = load()
+    let found = try find(prefix, in: contents)
     do throws(SystemError) {
-      try Files.remove(folder + "/" + stored.file)
+      for stored in found {
+        for file in stored.otherFiles + [stored.file] { try Files.remove(folder + "/" + file) }
+      }
     } catch {
       throw .system(error)
     }
-    removeLeftovers(in: stored.list, at: now)
-    return stored
+    for stored in found { removeLeftovers(in: stored.list, at: now) }
+    let certificate = found[0].certificate
+    let lists = contents.lists.filter { $0.list.entries.contains { $0.certificate == certificate } }
+    return Removal(removed: found, listedIn: lists.map(\.name))
   }
 
   private func path(of list: TrustList) -> String { list == .issuers ? folder : "\(folder)/\(list.rawValue)" }

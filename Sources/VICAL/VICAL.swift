@@ -45,6 +45,20 @@ package struct UnverifiedVICAL: Sendable {
     self.payload = payload
   }
 
+  /// What a list says of itself, true or not.
+  package struct Claims: Equatable, Sendable {
+    package let provider: String
+    package let date: UnixTime
+  }
+
+  /// Nil when it cannot be read.
+  package var claims: Claims? {
+    guard let map = try? decodeCBOR(payload, limits: UnverifiedVICAL.limits), map.kind == .map,
+      let provider = map[key: "vicalProvider"]?.text, let date = map[key: "date"].flatMap(VICAL.instant)
+    else { return nil }
+    return Claims(provider: provider, date: date)
+  }
+
   /// The list, when one of the trust points vouches for its signer and the signer signed it.
   ///
   /// - Parameters:
@@ -70,7 +84,7 @@ package struct UnverifiedVICAL: Sendable {
     guard let key = try? path.signer.publicKey.get(), sign1.isValid(for: payload, key: key) else {
       throw .signatureInvalid
     }
-    let list = try VICAL(self, payload: payload, signer: path.signer)
+    let list = try VICAL(self, payload: payload, signer: path.signer, trustPoints: trusted)
     if let instant, list.date > instant.adding(seconds: UnverifiedVICAL.skewSeconds) { throw .notYetValid }
     guard let trustPoint = trusted.first(where: { path.dateFault(under: $0, at: instant ?? list.date) == nil }) else {
       throw .signerExpired
@@ -96,6 +110,8 @@ package struct VICAL: Sendable {
 
   package let encoded: ByteView
   package let signer: Certificate
+  /// Every certificate of the site that vouches for the signer, its dates apart; never empty.
+  package let trustPoints: [Certificate]
   package let version: String
   package let provider: String
   package let date: UnixTime
@@ -105,7 +121,9 @@ package struct VICAL: Sendable {
   package let entries: [VICALEntry]
   package let skipped: [Skipped]
 
-  fileprivate init(_ unverified: UnverifiedVICAL, payload: ByteView, signer: Certificate) throws(VICALFault) {
+  fileprivate init(_ unverified: UnverifiedVICAL, payload: ByteView, signer: Certificate, trustPoints: [Certificate])
+    throws(VICALFault)
+  {
     guard let map = try? decodeCBOR(payload, limits: UnverifiedVICAL.limits), map.kind == .map,
       let version = map[key: "version"]?.text, let provider = map[key: "vicalProvider"]?.text,
       let date = map[key: "date"].flatMap(VICAL.instant), let infos = map[key: "certificateInfos"]?.elements
@@ -136,6 +154,7 @@ package struct VICAL: Sendable {
     }
     encoded = unverified.encoded
     self.signer = signer
+    self.trustPoints = trustPoints
     self.version = version
     self.provider = provider
     self.date = date
@@ -143,7 +162,7 @@ package struct VICAL: Sendable {
     self.skipped = skipped
   }
 
-  private static func instant(_ item: CBORItem) -> UnixTime? {
+  fileprivate static func instant(_ item: CBORItem) -> UnixTime? {
     guard item.tagNumber == 0, let text = item.tagged?.textBytes else { return nil }
     return DateTime(characters: text)?.instant
   }
@@ -154,6 +173,13 @@ package struct VICAL: Sendable {
   /// Whole days since it was issued; negative for a list from the future.
   package func age(at now: UnixTime) -> Int { Int((now.seconds - date.seconds) / 86_400) }
 
+  /// Whether both are lists of one provider: of one name, with a trust point in common. The name alone is nobody's, since
+  /// whoever may sign a list can write it.
+  package func isKin(of other: VICAL) -> Bool {
+    provider.utf8.elementsEqual(other.provider.utf8)
+      && trustPoints.contains { one in other.trustPoints.contains { $0.isSameAuthority(as: one) } }
+  }
+
   /// Something odd about a list that takes the place of another.
   package enum SuccessionRemark: Equatable, Sendable {
     /// Its number is lower than that of the list before. Real lists do that, so that only dates count.
@@ -162,9 +188,9 @@ package struct VICAL: Sendable {
     case sameDate
   }
 
-  /// Whether it may take the place of a list of the same provider; throws `older` when not.
+  /// Whether it may take the place of a list of the same provider (`isKin`); throws `older` when not.
   package func succeed(_ other: VICAL) throws(VICALFault) -> [SuccessionRemark] {
-    guard provider == other.provider else { return [] }
+    guard isKin(of: other) else { return [] }
     guard date >= other.date else { throw .older }
     var remarks: [SuccessionRemark] = []
     if let issueID, let before = other.issueID, issueID < before {
@@ -176,6 +202,17 @@ package struct VICAL: Sendable {
 
   /// The roots for the verification, each for its doc types only.
   package func anchors(source: String) -> [TrustAnchor] {
-    entries.map { TrustAnchor($0.certificate, docTypes: $0.docTypes, source: source) }
+    entries.map {
+      TrustAnchor($0.certificate, docTypes: $0.docTypes, source: source)
+    }
+  }
+}
+
+extension Certificate {
+  /// Whether both are of one subject and one key: a certificate and that which renews it.
+  fileprivate func isSameAuthority(as other: Certificate) -> Bool {
+    if self == other { return true }
+    guard let key = try? publicKey.get(), let otherKey = try? other.publicKey.get() else { return false }
+    return key == otherKey && subject.normalized == other.subject.normalized
   }
 }

@@ -237,7 +237,9 @@ func brief(_ text: String) -> [String] {
       errors(minimal + "[verification]\nrequire_revocation = true").map(\.remedy)
         == ["did you mean signer_revocation?"])
     #expect(errors(minimal + "[trsut]").map(\.remedy) == ["did you mean trust?"])
-    #expect(errors(minimal + "[trust]\nqqqqqqqqqqqqqqqqqqqqqqqqqqq = 1").map(\.remedy) == ["known here: folder"])
+    #expect(
+      errors(minimal + "[trust]\nqqqqqqqqqqqqqqqqqqqqqqqqqqq = 1").map(\.remedy)
+        == ["known here: folder"])
   }
 
   @Test("all problems are collected, by line")

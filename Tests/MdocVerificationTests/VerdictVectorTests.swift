@@ -103,7 +103,7 @@ struct VerdictVectorTests {
         try Certificate(try der(anchor["pem"])), docTypes: (anchor["docTypes"] as? [String]).map(Set.init),
         source: "test")
     }
-    let signers = try (vector["trustedSigners"] as? [String] ?? []).map { try Certificate(try der($0)) }
+    let signers = try (vector["trustedSigners"] as? [String] ?? []).map { TrustedSigner(try Certificate(try der($0))) }
     let lists = (vector["crls"] as? [String] ?? []).compactMap { try? CertificateRevocationList(try der($0)) }
     let verifier = Verifier(
       anchors: anchors, trustedSigners: signers, policy: policy(vector["policy"] as? [String: Any] ?? [:]),

@@ -131,6 +131,13 @@ struct VerbTests {
     #expect(document.contains("\"source\":\"list\"") && document.contains("\"ageDays\":3"), "\(document)")
     let alone = site.run("trust", "remove", issuer.fingerprint.hex)
     #expect(alone.status == 1 && alone.err.contains("comes from the list \(name)"), "\(alone)")
+    // Added here too, it is still a root of the list when it is removed here.
+    let local = site.path + "/issuer.der"
+    try Data(issuer.encoded).write(to: URL(fileURLWithPath: local))
+    #expect(site.run("trust", "add", local).status == 0)
+    let removed = site.run("trust", "remove", issuer.fingerprint.hex)
+    #expect(removed.out == "removed \(issuer.fingerprint.hex)\n")
+    #expect(removed.err.contains("the list of issuers \(name) has this root, so it is still trusted"), "\(removed)")
     #expect(site.run("trust", "remove", name).out == "removed \(name)\n")
     #expect(site.run("check").out.contains("nobody is trusted"))
   }

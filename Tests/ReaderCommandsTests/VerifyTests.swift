@@ -214,6 +214,14 @@ struct VerifyTests {
     let run = CommandRun(words + ["--signer", signer])
     #expect(run.status == 0 && !run.out.contains("noTrustAnchor"))
 
+    // A signer that is trusted for another doc type is nobody here.
+    let narrow = folder.path + "/narrow"
+    for (docType, status) in [("org.example.other", 1), (document.docType, 0)] as [(String, Int32)] {
+      #expect(CommandRun(["trust", "add", signer, "--signer", "--doc-type", docType, "--trust", narrow]).status == 0)
+      let run = CommandRun(words + ["--trust", narrow])
+      #expect(run.status == status && run.out.contains("noTrustAnchor") == (status == 1))
+    }
+
     _ = try folder.file("trust/broken.pem", text: "nothing")
     let warned = CommandRun(words + ["--trust", store])
     #expect(warned.status == 0)

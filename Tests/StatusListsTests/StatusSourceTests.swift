@@ -201,13 +201,46 @@ struct StatusSourceTests {
     #expect(try status.answer() == .unavailable(.expired))
     #expect(try status.answer(.index(2)) == .unavailable(.expired))
     #expect(try status.answer(.index(1)) == .revoked)
-    #expect(try status.answer(at: status.now.adding(seconds: -1), receivedAt: status.now) == .valid)
+    let before = status.now.adding(seconds: -1)
+    #expect(try status.answer(at: before, receivedAt: before) == .valid)
     status.draft.expiry = nil
     #expect(try status.answer(receivedAt: status.now.adding(seconds: -3600)) == .valid)
     #expect(try status.answer(receivedAt: status.now.adding(seconds: -3601)) == .unavailable(.stale))
     #expect(try status.answer(.index(1), receivedAt: status.now.adding(seconds: -3601)) == .revoked)
-    status.draft.timeToLive = nil
-    #expect(try status.answer(receivedAt: status.now.adding(seconds: -10_000_000)) == .valid)
+  }
+
+  @Test("no list is current for ever: without exp and ttl for a week, and with either for a month at most")
+  func bounded() throws {
+    let week: Int64 = 7 * 86_400
+    let month: Int64 = 31 * 86_400
+    for (expires, timeToLive, life) in [
+      (false, nil, week), (true, nil, month), (false, 60, 60), (false, month, month), (false, month + 1, month),
+      (true, 1 << 47, month),
+    ] as [(Bool, Int64?, Int64)] {
+      var status = try TestStatus()
+      status.draft.expiry = expires ? status.now.adding(seconds: 1 << 40) : nil
+      status.draft.timeToLive = timeToLive
+      let title = Comment(rawValue: "exp \(expires), ttl \(String(describing: timeToLive))")
+      #expect(try status.answer(receivedAt: status.now.adding(seconds: -life)) == .valid, title)
+      let old = status.now.adding(seconds: -life - 1)
+      #expect(try status.answer(receivedAt: old) == .unavailable(.stale), title)
+      #expect(try status.answer(.index(2), receivedAt: old) == .unavailable(.stale), title)
+      #expect(try status.answer(.index(1), receivedAt: old) == .revoked, title)
+    }
+  }
+
+  @Test("a copy that was fetched later than now is stale; the allowance for clocks counts")
+  func fetchedLater() throws {
+    let status = try TestStatus()
+    let later = status.now.adding(seconds: 10)
+    #expect(try status.answer(receivedAt: later) == .unavailable(.stale))
+    #expect(try status.answer(.index(1), receivedAt: later) == .revoked)
+    let reference = StatusReference(uri: TestStatus.uri, place: .index(0))
+    for (skew, answer) in [(10, .valid), (9, .unavailable(.stale))] as [(Int64, StatusAnswer)] {
+      #expect(
+        try status.source(status.token(), receivedAt: later).answer(
+          to: reference, from: .issuer(status.root), at: status.now, skewSeconds: skew) == answer)
+    }
   }
 
   @Test(

@@ -40,7 +40,17 @@ private final class ListStore {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
+  /// What tells providers of one name apart.
+  var digits: String {
+    digest(.sha256, Array("AAMVA (test)".utf8) + [0] + provider.certificate).prefix(4).hex
+  }
+
   func encoded(key: PrivateKey? = nil) throws -> [UInt8] { try draft.encoded(signedBy: signer, key: key) }
+
+  func write(_ bytes: [UInt8], to name: String) throws {
+    try Files.makeFolder(path + "/lists")
+    try Data(bytes).write(to: URL(fileURLWithPath: path + "/lists/" + name))
+  }
 
   var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path + "/lists"))?.sorted() ?? [] }
 }
@@ -53,7 +63,7 @@ struct IssuerListTests {
     #expect(folder.store.load().trustsNobody)
     let result = try folder.store.importList(folder.encoded(), at: folder.now)
     #expect(result.outcome == .imported && result.previous == nil && result.remarks == [])
-    #expect(folder.files == ["aamva-test-\(digest(.sha256, Array("AAMVA (test)".utf8)).prefix(4).hex).cbor"])
+    #expect(folder.files == ["aamva-test-\(folder.digits).cbor"])
     let contents = folder.store.load()
     #expect(!contents.trustsNobody && contents.problems == [] && contents.lists.count == 1)
     #expect(contents.anchors.map(\.certificate) == folder.issuers && contents.localAnchors.isEmpty)
@@ -141,12 +151,12 @@ struct IssuerListTests {
     #expect(
       thrown(TrustStoreError.self) { _ = try folder.store.remove(digits, at: folder.now) }
         == .listed(digits, list: stored.name))
-    #expect(try folder.store.removeList("nothing") == nil)
-    #expect(try folder.store.removeList("../../etc/passwd") == nil)
-    #expect(try folder.store.removeList("AAMVA (test)") == stored.name)
+    #expect(try folder.store.removeLists("nothing") == [])
+    #expect(try folder.store.removeLists("../../etc/passwd") == [])
+    #expect(try folder.store.removeLists("AAMVA (test)") == [stored.name])
     #expect(folder.files == [] && folder.store.load().anchors.isEmpty)
     _ = try folder.store.importList(folder.encoded(), at: folder.now)
-    #expect(try folder.store.removeList(stored.name) == stored.name)
+    #expect(try folder.store.removeLists(stored.name) == [stored.name])
   }
 
   @Test("a certificate that signs neither documents nor lists as an authority is no list signer")
@@ -160,6 +170,133 @@ struct IssuerListTests {
       thrown(TrustStoreError.self) {
         _ = try folder.store.add(document.certificate, to: .listSigners, at: folder.now)
       } == .noAuthority(try Certificate(document.certificate).subject))
+  }
+
+  @Test("of two stored lists of a provider the one issued last is in force, whatever the files are called")
+  func twoFiles() throws {
+    let folder = try ListStore()
+    let older = try folder.encoded()
+    folder.draft.date = folder.now
+    folder.draft.entries.removeLast()
+    let newer = try folder.encoded()
+    for (first, second, loser) in [(older, newer, "a"), (newer, older, "b")] {
+      try folder.write(first, to: "a.cbor")
+      try folder.write(second, to: "b.cbor")
+      let contents = folder.store.load()
+      #expect(contents.lists.map(\.list.date) == [folder.now] && contents.anchors.count == 1)
+      let winner = loser == "a" ? "b" : "a"
+      #expect(
+        contents.problems == [
+          StoreProblem(file: "lists/\(loser).cbor", reason: .issuerListSuperseded(by: "lists/\(winner).cbor"))
+        ])
+      #expect(contents.problems.map(\.isMinor) == [true])
+    }
+    // A successor takes the place of the one in force, and older ones are refused as ever.
+    #expect(
+      thrown(TrustStoreError.self) { _ = try folder.store.importList(older, at: folder.now) } == .issuerList(.older))
+    #expect(try folder.store.importList(newer, at: folder.now).stored.name == "a")
+    // By its provider's name everything goes.
+    #expect(try folder.store.removeLists("AAMVA (test)") == ["a", "b"])
+    #expect(folder.files == [] && folder.store.load().anchors.isEmpty)
+  }
+
+  @Test("a name of a provider is nobody's: another signer's list stands beside, and neither succeeds nor refuses")
+  func namesakes() throws {
+    let folder = try ListStore()
+    let first = try folder.store.importList(folder.encoded(), at: folder.now).stored
+    var random = SplitMix64(state: 12)
+    let start = folder.now.adding(seconds: -86_400)
+    let stranger = try IssuerAuthority(commonName: "Stranger", notBefore: start, random: &random)
+    let signer = try stranger.makeSigner(
+      notBefore: start, notAfter: folder.now.adding(seconds: 86_400), purposes: [.vicalSigner], random: &random)
+    _ = try folder.store.add(stranger.certificate, to: .listSigners, at: folder.now)
+    folder.draft.entries.removeLast()
+    for age in [10, 120] as [Int64] {
+      folder.draft.date = folder.now.adding(seconds: -age)
+      let encoded = try folder.draft.encoded(signedBy: signer)
+      let result = try folder.store.importList(encoded, at: folder.now)
+      #expect(result.outcome == .imported && result.previous == nil && result.namesakes == [first.name])
+      #expect(folder.files.count == 2)
+      let contents = folder.store.load()
+      #expect(contents.lists.count == 2 && contents.anchors.count == 3)
+      #expect(contents.problems.map(\.isMinor) == [true])
+      #expect(
+        contents.problems.allSatisfy { problem in
+          if case .issuerListNamesake = problem.reason { true } else { false }
+        })
+      #expect(try folder.store.removeLists(result.stored.name) == [result.stored.name])
+    }
+  }
+
+  @Test("a renewed root of the provider vouches for the successor")
+  func renewedRoot() throws {
+    let folder = try ListStore()
+    _ = try folder.store.importList(folder.encoded(), at: folder.now)
+    let old = try Certificate(folder.provider.certificate)
+    let renewed = CertificateDraft.issuerRoot(
+      serialNumber: SerialNumber(magnitude: [99]), name: folder.provider.name, notBefore: old.notBefore,
+      notAfter: old.notAfter.adding(seconds: 86_400), publicKey: folder.provider.key.publicKey,
+      contact: IssuerAuthority.contact)
+    _ = try folder.store.add(renewed.encoded(signedBy: folder.provider.key), to: .listSigners, at: folder.now)
+    _ = try folder.store.remove(digest(.sha256, folder.provider.certificate).hex, at: folder.now)
+    folder.draft.date = folder.now
+    let result = try folder.store.importList(folder.encoded(), at: folder.now)
+    #expect(result.previous != nil && folder.files.count == 1 && folder.store.load().problems == [])
+  }
+
+  @Test("a newer stored list that does not verify at the moment is not passed by")
+  func inDoubt() throws {
+    let folder = try ListStore()
+    let older = try folder.encoded()
+    folder.draft.date = folder.now
+    var newer = try folder.encoded()
+    let stored = try folder.store.importList(newer, at: folder.now).stored
+    newer[newer.count - 1] ^= 1
+    try folder.write(newer, to: stored.name + ".cbor")
+    #expect(
+      thrown(TrustStoreError.self) { _ = try folder.store.importList(older, at: folder.now) }
+        == .issuerListInDoubt(stored: stored.name, .signatureInvalid))
+    // One that is no older repairs it.
+    let repaired = try folder.store.importList(folder.encoded(), at: folder.now)
+    #expect(repaired.outcome == .imported && !repaired.replacesUnreadable && folder.store.load().problems == [])
+    // What is no list at all has no date.
+    try folder.write([1, 2, 3], to: stored.name + ".cbor")
+    #expect(try folder.store.importList(older, at: folder.now).replacesUnreadable)
+    #expect(folder.store.load().problems == [])
+  }
+
+  @Test("a root that a list has too stays trusted when it is removed, and that is said")
+  func removedButListed() throws {
+    let folder = try ListStore()
+    let list = try folder.store.importList(folder.encoded(), at: folder.now).stored
+    _ = try folder.store.add(folder.issuers[0].encoded, at: folder.now)
+    #expect(try folder.store.remove(folder.issuers[0].fingerprint.hex, at: folder.now).listedIn == [list.name])
+    #expect(folder.store.load().anchors.count == 2)
+  }
+
+  @Test("a list whose signer was revoked is neither taken nor kept in force")
+  func revokedSigner() throws {
+    let folder = try ListStore()
+    let signer = try Certificate(folder.signer.certificate)
+    func lists(of key: PrivateKey) throws -> RevocationLists {
+      let draft = RevocationListDraft(
+        issuer: folder.provider.name, issuerKey: key.publicKey, thisUpdate: folder.now, nextUpdate: nil,
+        revoked: [(signer.serialNumber, folder.now)])
+      return RevocationLists([try CertificateRevocationList(draft.encoded(signedBy: key))])
+    }
+    let revocation = try lists(of: folder.provider.key)
+    let encoded = try folder.encoded()
+    #expect(
+      thrown(TrustStoreError.self) {
+        _ = try folder.store.importList(encoded, at: folder.now, isRevoked: revocation.isRevoked)
+      } == .issuerList(.signerRevoked))
+    let stored = try folder.store.importList(encoded, at: folder.now).stored
+    let contents = folder.store.load(isRevoked: revocation.isRevoked)
+    #expect(contents.anchors.isEmpty)
+    #expect(contents.problems == [StoreProblem(file: stored.file, reason: .issuerList(.signerRevoked))])
+    // Somebody else's word does not count.
+    let forged = try lists(of: PrivateKey.generate(.p256))
+    #expect(folder.store.load(isRevoked: forged.isRevoked).anchors.count == 2)
   }
 
   @Test("leftovers of a write that was cut are not read")

@@ -93,7 +93,8 @@ struct TrustStoreTests {
 
         """))
     #expect(try store.add(Array(text.utf8), at: now).map(\.outcome) == [.alreadyThere])
-    #expect(try store.remove(String(realFingerprint.prefix(8)), at: now).fingerprint == realFingerprint)
+    let removal = try store.remove(String(realFingerprint.prefix(8)), at: now)
+    #expect(removal.removed.map(\.fingerprint) == [realFingerprint] && removal.listedIn == [])
     #expect(store.load().state == .empty)
   }
 
@@ -170,9 +171,11 @@ struct TrustStoreTests {
     #expect(stored.file == "signers/\(stored.fingerprint).pem")
     _ = try store.add(authority.encoded, at: now)
     let contents = store.load()
-    #expect(contents.trustedSigners == [leaf])
+    #expect(contents.trustedSigners == [TrustedSigner(leaf)])
     #expect(contents.anchors.map(\.certificate) == [authority])
-    #expect(try store.remove(stored.fingerprint, at: now).list == .signers)
+    _ = try store.add(leaf.encoded, to: .signers, docTypes: ["x"], at: now)
+    #expect(store.load().trustedSigners == [TrustedSigner(leaf, docTypes: ["x"])])
+    #expect(try store.remove(stored.fingerprint, at: now).removed.map(\.list) == [.signers])
     #expect(store.load().trustedSigners == [])
   }
 
@@ -221,7 +224,7 @@ struct TrustStoreTests {
     #expect(throws: TrustStoreError.notFound(absent)) { try store.find(absent) }
     let colons = stride(from: 0, to: 64, by: 2).map { shared.uppercased().dropFirst($0).prefix(2) }.joined(
       separator: ":")
-    #expect(try store.find(colons).fingerprint == shared)
+    #expect(try store.find(colons).map(\.fingerprint) == [shared])
     #expect(store.load().certificates.count == 17)
   }
 
@@ -273,8 +276,61 @@ struct TrustStoreTests {
     #expect(try store.add(certificate.encoded, docTypes: ["x"], at: now)[0].stored.file == "state.pem")
     #expect(store.load().certificates.first?.docTypes == ["x"])
     #expect(try Files.list(folder.path) == ["state.pem"])
-    #expect(try store.remove(certificate.fingerprint.hex, at: now).file == "state.pem")
+    #expect(try store.remove(certificate.fingerprint.hex, at: now).removed.map(\.file) == ["state.pem"])
     #expect(try Files.list(folder.path) == [])
+  }
+
+  @Test("a second file of a certificate is named, and does not widen what the first allows")
+  func copies() throws {
+    let certificate = try root()
+    _ = try store.add(certificate.encoded, docTypes: ["x", "y"], at: now)
+    let file = certificate.fingerprint.hex + ".pem"
+    try folder.write(pem(certificate), to: "zcopy.pem")
+    try folder.write("# doc types: y, z\n" + pem(certificate), to: "zzcopy.pem")
+    let contents = store.load()
+    #expect(contents.certificates.map(\.docTypes) == [["y"]])
+    #expect(contents.anchors.map(\.docTypes) == [["y"]])
+    #expect(contents.certificates.map(\.otherFiles) == [["zcopy.pem", "zzcopy.pem"]])
+    #expect(
+      contents.problems == [
+        StoreProblem(file: "zcopy.pem", reason: .duplicate(of: file)),
+        StoreProblem(file: "zzcopy.pem", reason: .duplicate(of: file)),
+      ])
+    #expect(contents.problems.map(\.isMinor) == [true, true])
+    // A copy that comes first, and two that have nothing in common.
+    try folder.write(pem(certificate), to: "000.pem")
+    #expect(store.load().certificates.map(\.docTypes) == [["y"]])
+    try folder.write("# doc types: z\n" + pem(certificate), to: "000.pem")
+    #expect(store.load().anchors.map(\.docTypes) == [[]])
+    // Adding it again leaves one file, as it was asked for.
+    #expect(try store.add(certificate.encoded, docTypes: ["x"], at: now)[0].outcome == .docTypesChanged)
+    #expect(store.load().certificates.map(\.docTypes) == [["x"]] && store.load().problems == [])
+    #expect(try Files.list(folder.path) == ["000.pem"])
+    try folder.write("# doc types: x\n" + pem(certificate), to: "zcopy.pem")
+    #expect(try store.add(certificate.encoded, docTypes: ["x"], at: now)[0].outcome == .alreadyThere)
+    #expect(try Files.list(folder.path) == ["000.pem"])
+  }
+
+  @Test("removing takes every file of the certificate, in every list")
+  func removingCopies() throws {
+    let certificate = try root()
+    _ = try store.add(certificate.encoded, at: now)
+    _ = try store.add(certificate.encoded, to: .listSigners, at: now)
+    _ = try store.add(try root("Other").encoded, at: now)
+    try folder.write(pem(certificate), to: "copy.crt")
+    // In two lists it is trusted twice, and no copy.
+    let contents = store.load()
+    #expect(
+      contents.problems.map(\.reason) == [.duplicate(of: certificate.fingerprint.hex + ".pem")]
+        || contents.problems.map(\.reason) == [.duplicate(of: "copy.crt")])
+    #expect(contents.listSigners == [certificate] && contents.anchors.contains { $0.certificate == certificate })
+    #expect(try store.find(certificate.fingerprint.hex).map(\.list) == [.issuers, .listSigners])
+    let removal = try store.remove(certificate.fingerprint.hex, at: now)
+    #expect(removal.removed.map(\.list) == [.issuers, .listSigners] && removal.listedIn == [])
+    #expect(store.load().certificates.flatMap(\.certificate.subject.commonNames) == ["Other"])
+    #expect(throws: TrustStoreError.notFound(certificate.fingerprint.hex)) {
+      try store.remove(certificate.fingerprint.hex, at: now)
+    }
   }
 
   @Test("what a crash left behind is not read, and goes away with the next change when it is old")

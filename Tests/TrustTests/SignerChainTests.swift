@@ -168,7 +168,7 @@ struct SignerChainTests {
     #expect(
       try pki.verdict(anchors: [TrustAnchor(signer, source: "test")], signer: signer).findings.filter(\.isHard)
         == [hard(.selfSignedSigner)])
-    pki.trustedSigners = [signer]
+    pki.trustedSigners = [TrustedSigner(signer)]
     let verdict = try pki.verdict(anchors: [], signer: signer)
     #expect(verdict.findings == [])
     #expect(verdict.isTrustedSigner)
@@ -178,6 +178,42 @@ struct SignerChainTests {
       try pki.verdict(signer: signer, at: signer.notAfter.adding(seconds: 1)).findings == [hard(.signerCertExpired)])
     // One that differs in a byte, here of the signature, is another certificate.
     #expect(try pki.verdict(anchors: []).findings == [hard(.noTrustAnchor)])
+  }
+
+  @Test("a trusted signer is trusted for its doc types alone; a root may vouch for it in others")
+  func trustedForDocTypes() throws {
+    var pki = try TestPKI()
+    let signer = try pki.signerCertificate()
+    pki.trustedSigners = [TrustedSigner(signer, docTypes: [TestPKI.mdl])]
+    let direct = try pki.verdict(anchors: [], signer: signer)
+    #expect(direct.findings == [] && direct.isTrustedSigner && direct.anchor == nil)
+    // Also with a root at hand its own trust comes first.
+    #expect(try pki.verdict(signer: signer).isTrustedSigner)
+    pki.requirements.docType = "org.example.other"
+    let other = try pki.verdict(anchors: [], signer: signer)
+    #expect(other.findings == [hard(.noTrustAnchor)] && !other.isTrustedSigner && !other.isTrusted)
+    let rooted = try pki.verdict(signer: signer)
+    #expect(rooted.findings == [] && !rooted.isTrustedSigner && rooted.anchor != nil)
+    // A root of that doc type alone does not widen the other way.
+    let narrow = [try pki.anchor(docTypes: [TestPKI.mdl])]
+    #expect(try pki.verdict(anchors: narrow, signer: signer).findings == [hard(.noTrustAnchor)])
+    // Of two entries both count.
+    pki.trustedSigners.append(TrustedSigner(signer, docTypes: ["org.example.other"]))
+    #expect(try pki.verdict(anchors: [], signer: signer).findings == [])
+  }
+
+  @Test("an assessment that was kept asks for the doc type each time")
+  func keptForDocTypes() throws {
+    let pki = try TestPKI()
+    let signer = try pki.signerCertificate()
+    let trust = SignerTrust(
+      anchors: TrustAnchors([]), trustedSigners: [TrustedSigner(signer, docTypes: [TestPKI.mdl])])
+    for docType in [TestPKI.mdl, "org.example.other", TestPKI.mdl] {
+      let verdict = try trust.assess(signer.encoded[...]).verdict(
+        for: ChainRequirements(docType: docType), at: TestPKI.now)
+      #expect(verdict.isTrusted == (docType == TestPKI.mdl))
+    }
+    #expect(trust.cachedCount == 1)
   }
 
   @Test(

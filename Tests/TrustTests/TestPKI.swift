@@ -16,7 +16,7 @@ struct TestPKI {
   var signer: CertificateDraft
   var requirements = ChainRequirements(docType: TestPKI.mdl, keyPurpose: .documentSigner)
   var comparison = NameComparison.normalized
-  var trustedSigners: [Certificate] = []
+  var trustedSigners: [TrustedSigner] = []
 
   init() throws {
     rootKey = try PrivateKey.generate(.p256)

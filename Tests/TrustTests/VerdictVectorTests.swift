@@ -25,7 +25,7 @@ struct VerdictVectorTests {
       }
       let trust = SignerTrust(
         anchors: TrustAnchors(anchors),
-        trustedSigners: try (json["trustedSigners"] as? [String] ?? []).map(certificate),
+        trustedSigners: try (json["trustedSigners"] as? [String] ?? []).map { TrustedSigner(try certificate(pem: $0)) },
         nameComparison: policy["nameComparison"] as? String == "bytes" ? .bytes : .normalized)
       let lists = (json["crls"] as? [String] ?? []).compactMap { text in
         try? PEM.blocks(in: text).first.map { try CertificateRevocationList($0.bytes) }
