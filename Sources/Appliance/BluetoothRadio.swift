@@ -31,7 +31,12 @@ final class BluetoothRadio: Radio {
       openChannel: { [weak self] address, psm, completion in
         self?.air?.openChannel(psm, to: address, completion: completion)
       },
-      onEnd: { [weak self] address, mode, hadStarted, _ in self?.ended(address, mode, hadStarted) })
+      reconnect: { [weak self] address, completion in self?.reconnect(address, completion) },
+      onEnd: { [weak self] address, mode, mayTryAgain, isLast in
+        if isLast { self?.air?.release(address) }
+        // Radios lose the first connection now and then.
+        if mode == .peripheralServer, mayTryAgain { self?.air?.retry(address) }
+      })
     air = BluetoothAir(settings, on: loop) { [weak self] in self?.handle($0) }
   }
 
@@ -53,8 +58,8 @@ final class BluetoothRadio: Radio {
 
   /// This link won: nobody new is let in, and every other one goes when it has proved good.
   func keep(_ id: Reader.LinkID) {
-    air?.close()
     links?.keep(id)
+    air?.close()
   }
 
   func send(_ message: [UInt8], on id: Reader.LinkID) { links?.send(message, on: id) }
@@ -64,8 +69,9 @@ final class BluetoothRadio: Radio {
 
   /// Ends everything at once.
   func close() {
+    let addresses = links?.close() ?? []
     air?.close()
-    for address in links?.close() ?? [] { air?.release(address) }
+    for address in addresses { air?.release(address) }
   }
 
   /// The adapter looks after itself: it is made ready again with growing pauses.
@@ -103,9 +109,12 @@ final class BluetoothRadio: Radio {
     links?.adopt(socket, engine: engine, mode: .peripheralServer, address: address, fallback: fallback)
   }
 
-  private func ended(_ address: BluetoothAddress, _ mode: MdocMode, _ hadStarted: Bool) {
-    air?.release(address)
-    // Radios lose the first connection now and then.
-    if mode == .peripheralServer, !hadStarted { air?.retry(address) }
+  /// The channel that the code named was lost; it is not asked for again.
+  private func reconnect(
+    _ address: BluetoothAddress, _ completion: @escaping ((socket: RecordSocket, engine: any LinkEngine)?) -> Void
+  ) {
+    guard let service = plan.discover, let air else { return completion(nil) }
+    let engine = GATTLink.client(mode: .peripheralServer, service: service, limits: limits)
+    air.connectAgain(to: address) { completion($0.map { ($0, engine) }) }
   }
 }

@@ -11,12 +11,20 @@ import ReaderCore
 ///
 /// A wallet may offer an LE credit-based channel beside GATT. It is opened before anything is said on GATT; the GATT
 /// connection then stays beside it, and goes on by itself where the channel does not come about, or fails before it has
-/// carried anything.
+/// carried anything. A channel that the code named has no connection beside it: where it fails in that way, one is made,
+/// once.
 final class RadioLinks<Address: Hashable> {
   /// Opens a channel to where a link goes; completes once, later.
   typealias OpenChannel = (
     Address, _ psm: UInt16, _ completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
   ) -> Void
+  /// Connects over GATT to where a channel went; completes once, at once or later, with nil where that cannot be.
+  typealias Reconnect = (
+    Address, _ completion: @escaping ((socket: RecordSocket, engine: any LinkEngine)?) -> Void
+  ) -> Void
+  /// A link is over and closed on our side. `mayTryAgain`: it failed before it started. `isLast`: no other link goes to
+  /// that address, so that the device can be let go.
+  typealias OnEnd = (Address, MdocMode, _ mayTryAgain: Bool, _ isLast: Bool) -> Void
 
   fileprivate struct Entry {
     /// What messages go over.
@@ -30,14 +38,20 @@ final class RadioLinks<Address: Hashable> {
     var start: LinkStart?
     /// Something came over the link after it started.
     var hasReceived = false
+    /// A channel by itself to a device that can be connected to over GATT.
+    var mayReconnect = false
+    /// It was a channel once that was lost.
+    var hasFallenBack = false
+    /// The channel was lost; GATT is being connected, and `link` is closed.
+    var isReconnecting = false
   }
 
   private let loop: EventLoop
   private let limits: LinkLimits
   private let handler: (Reader.LinkID, Reader.LinkEvent) -> Void
   private let openChannel: OpenChannel
-  /// A link is over and closed on our side; whether it had started.
-  private let onEnd: (Address, MdocMode, _ hadStarted: Bool, LinkEnd) -> Void
+  private let reconnect: Reconnect
+  private let onEnd: OnEnd
   private var entries: [Reader.LinkID: Entry] = [:]
   private var lastID: Reader.LinkID = 0
   /// What the reader knows the kept link by; it may be another one by now.
@@ -48,23 +62,25 @@ final class RadioLinks<Address: Hashable> {
   /// - Parameter limits: those of channels; engines that are adopted bring their own.
   init(
     on loop: EventLoop, limits: LinkLimits, handler: @escaping (Reader.LinkID, Reader.LinkEvent) -> Void,
-    openChannel: @escaping OpenChannel, onEnd: @escaping (Address, MdocMode, Bool, LinkEnd) -> Void
+    openChannel: @escaping OpenChannel, reconnect: @escaping Reconnect, onEnd: @escaping OnEnd
   ) {
     self.loop = loop
     self.limits = limits
     self.handler = handler
     self.openChannel = openChannel
+    self.reconnect = reconnect
     self.onEnd = onEnd
   }
 
   /// Takes over a connection of GATT and begins the set-up. `fallback` says why it is no channel.
   func adopt(
-    _ socket: RecordSocket, engine: any LinkEngine, mode: MdocMode, address: Address, fallback: ChannelRefusal? = nil
+    _ socket: RecordSocket, engine: any LinkEngine, mode: MdocMode, address: Address, fallback: ChannelRefusal? = nil,
+    mayReconnect: Bool = false
   ) {
     let link = MessageLink(socket, engine: engine, on: loop)
     lastID += 1
     let id = lastID
-    entries[id] = Entry(link: link, mode: mode, address: address, fallback: fallback)
+    entries[id] = Entry(link: link, mode: mode, address: address, fallback: fallback, mayReconnect: mayReconnect)
     guard !begin(link, id) else { return }
     entries[id] = nil
     handler(id, .ended(LinkFailure.connectFailed.code))
@@ -75,7 +91,8 @@ final class RadioLinks<Address: Hashable> {
     if let (id, _) = awaited(address, mode) {
       moveToChannel(socket, id)
     } else {
-      adopt(socket, engine: L2CAPLink(mtu: socket.sendLimit, limits: limits), mode: mode, address: address)
+      let engine = L2CAPLink(mtu: socket.sendLimit, limits: limits)
+      adopt(socket, engine: engine, mode: mode, address: address, mayReconnect: mode == .peripheralServer)
     }
   }
 
@@ -116,7 +133,8 @@ final class RadioLinks<Address: Hashable> {
   /// Delivers what is waiting and ends the link.
   func finish(_ id: Reader.LinkID) {
     dropOthers(than: current(id))
-    entries[current(id)]?.link.end()
+    guard let entry = entries[current(id)] else { return }
+    if entry.isReconnecting { handle(.finished(.ended), current(id)) } else { entry.link.end() }
   }
 
   /// Ends all at once; gives where they went.
@@ -139,8 +157,11 @@ final class RadioLinks<Address: Hashable> {
   private func drop(_ id: Reader.LinkID, _ entry: Entry) {
     entries[id] = nil
     entry.close()
-    onEnd(entry.address, entry.mode, true, .ended)
+    onEnd(entry.address, entry.mode, false, isLast(entry.address))
   }
+
+  /// Several links may go over one connection to a device, which must not be broken off for one of them.
+  private func isLast(_ address: Address) -> Bool { !entries.values.contains { $0.address == address } }
 
   // MARK: Channels
 
@@ -180,6 +201,28 @@ final class RadioLinks<Address: Hashable> {
     return true
   }
 
+  /// The same for a channel that has no GATT connection beside it, where nobody else can go on.
+  private func connectAnew(_ id: Reader.LinkID) -> Bool {
+    guard let entry = entries[id], entry.mayReconnect, !entry.hasReceived, kept == nil || kept?.current == id,
+      !entries.contains(where: { $0.key != id && $0.value.start != nil })
+    else { return false }
+    entries[id]?.mayReconnect = false
+    entries[id]?.hasFallenBack = true
+    entries[id]?.isReconnecting = true
+    entries[id]?.start = nil
+    entries[id]?.fallback = .lost
+    reconnect(entry.address) { [weak self] connection in
+      guard let self, entries[id]?.isReconnecting ?? false else { return }
+      entries[id]?.isReconnecting = false
+      guard let connection else { return handle(.finished(.failed(.linkLost)), id) }
+      let link = MessageLink(connection.socket, engine: connection.engine, on: loop)
+      entries[id]?.link = link
+      guard begin(link, id) else { return handle(.finished(.failed(.linkLost)), id) }
+      if kept?.current == id { for message in unanswered ?? [] { link.send(message) } }
+    }
+    return true
+  }
+
   private func handleCarrier(_ event: MessageLink.Event, _ link: MessageLink, _ id: Reader.LinkID) {
     // It carries nothing: what becomes of the channel is what counts.
     if case .finished = event, entries[id]?.carrier === link { entries[id]?.carrier = nil }
@@ -192,12 +235,12 @@ final class RadioLinks<Address: Hashable> {
     case .channelOffered(let psm): return offered(psm, id)
     case .started(let start): entries[id]?.start = start
     case .message, .progress: entries[id]?.hasReceived = true
-    case .finished(.failed(.linkLost)): if goBack(id) { return }
+    case .finished(.failed(.linkLost)): if goBack(id) || connectAnew(id) { return }
     case .sent, .finished: break
     }
     if let kept, kept.current != id {
       // The other link waits; nobody has asked anything on it.
-      if case .finished(let end) = event { forget(id, end) }
+      if case .finished = event { forget(id) }
       return
     }
     let known = kept?.id ?? id
@@ -210,16 +253,16 @@ final class RadioLinks<Address: Hashable> {
     case .progress: handler(known, .progress)
     case .sent: handler(known, .sent)
     case .finished(let end):
-      forget(id, end)
+      forget(id)
       if let kept, isReplaced(kept.id, by: end) { return }
       handler(known, .ended(end.code))
     }
   }
 
-  private func forget(_ id: Reader.LinkID, _ end: LinkEnd) {
+  private func forget(_ id: Reader.LinkID) {
     guard let entry = entries.removeValue(forKey: id) else { return }
     entry.close()
-    onEnd(entry.address, entry.mode, entry.start != nil, end)
+    onEnd(entry.address, entry.mode, entry.start == nil && !entry.hasFallenBack, isLast(entry.address))
   }
 
   /// The kept link is gone before anything came back: another one that has started goes on in its place.

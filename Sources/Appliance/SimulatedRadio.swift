@@ -16,6 +16,8 @@ final class SimulatedRadio: Radio {
   private let usesChannels: Bool
   private let handler: (RadioEvent) -> Void
   private var advertisement: Advertisement?
+  /// What was looked for last.
+  private var wanted: UUID128?
   private var discovery: Discovery?
   private var links: RadioLinks<AirAddress>?
   private var attempts: [AirAddress: Int] = [:]
@@ -37,10 +39,17 @@ final class SimulatedRadio: Radio {
       on: loop, limits: limits, handler: { handler(.link($0, $1)) },
       openChannel: { [weak self] address, psm, completion in
         // Where nobody looks any more, another link was taken.
-        self?.discovery?.openChannel(psm, to: address, completion: completion)
+        guard let discovery = self?.discovery else { return completion(.failure(.refused)) }
+        discovery.openChannel(psm, to: address, completion: completion)
       },
-      onEnd: { [weak self] address, mode, hadStarted, _ in
-        if mode == .peripheralServer, !hadStarted { self?.tryAgain(address) }
+      reconnect: { [weak self] address, completion in
+        guard let self, let service = wanted,
+          let socket = try? Discovery.connect(to: address, of: service, in: folder, on: loop)
+        else { return completion(nil) }
+        completion((socket, GATTLink.client(mode: .peripheralServer, service: service, limits: self.limits)))
+      },
+      onEnd: { [weak self] address, mode, mayTryAgain, _ in
+        if mode == .peripheralServer, mayTryAgain { self?.tryAgain(address) }
       })
   }
 
@@ -86,6 +95,7 @@ final class SimulatedRadio: Radio {
       own.insert(advertisement.address)
       self.advertisement = advertisement
     }
+    wanted = plan.discover
     if let service = plan.discover {
       discovery = try Discovery(of: service, in: folder, except: own, on: loop) { [weak self] event in
         guard case .connected(let address, let connection) = event else { return }
@@ -98,6 +108,8 @@ final class SimulatedRadio: Radio {
   private func found(_ address: AirAddress, _ connection: RecordSocket, _ service: UUID128, psm: UInt16?) {
     guard let psm, usesChannels else { return adopt(connection, service, address, fallback: nil) }
     discovery?.openChannel(psm, to: address) { [weak self] result in
+      // Refused because nobody looks any more.
+      guard self?.discovery != nil else { return connection.close() }
       switch result {
       case .success(let channel):
         connection.close()
@@ -115,8 +127,8 @@ final class SimulatedRadio: Radio {
 
   /// The other links go when this one has proved good.
   func keep(_ id: Reader.LinkID) {
-    stopLooking()
     links?.keep(id)
+    stopLooking()
   }
 
   func send(_ message: [UInt8], on id: Reader.LinkID) { links?.send(message, on: id) }
@@ -124,15 +136,16 @@ final class SimulatedRadio: Radio {
   func finish(_ id: Reader.LinkID) { links?.finish(id) }
 
   func close() {
-    stopLooking()
     _ = links?.close()
+    stopLooking()
   }
 
   private func stopLooking() {
     advertisement?.stop()
     advertisement = nil
+    let discovery = self.discovery
+    self.discovery = nil
     discovery?.stop()
-    discovery = nil
     attempts = [:]
   }
 

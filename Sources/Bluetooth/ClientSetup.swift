@@ -98,7 +98,8 @@ package struct ClientSetup: Sendable {
       return .failed(code == .attributeNotFound ? .serviceMissing : .attRefused)
     case (.findingCharacteristics(let search), .readByTypeResponse(let entries)): return take(entries, search)
     case (.findingCharacteristics(let search), nil):
-      return code == .attributeNotFound ? conclude(search) : .failed(.attRefused)
+      // With every characteristic found, this only looked for a channel: without an answer there is none.
+      return code == .attributeNotFound || handles(in: search) != nil ? conclude(search) : .failed(.attRefused)
     case (.readingIdent(let subscriptions, let expected, let psm), .readResponse(let value)):
       guard isEqualInConstantTime(value, expected) else { return .failed(.identMismatch) }
       return readPSM(psm, subscriptions)

@@ -57,7 +57,7 @@ package struct GATTLink: Sendable {
   private var reassembler: Reassembler
   private var outgoing: [Outgoing] = []
   private var control: [Control] = []
-  private var events: [Output] = []
+  private var events = EventQueue()
   private var announced: Instant?
   private var hasSeenStart = false
   private var answered = 0
@@ -104,7 +104,9 @@ package struct GATTLink: Sendable {
     case (.channelRefused(let reason), .settingUp), (.channelRefused(let reason), .standingBy):
       goOn(without: reason, at: now)
     case (.sendValue(let value), .open): outgoing.append(.value(value))
-    case (.end, .open): phase = .ending(deadline: now + limits.stall)
+    case (.end, .open):
+      phase = .ending(deadline: now + limits.stall)
+      events.dropMessages()
     case (.end, .awaitingConnection), (.end, .settingUp), (.end, .standingBy): finish(.ended)
     case (.disconnected, _), (.closedByPeer, _): disconnect()
     case (.tick, _): tick(at: now)
@@ -118,8 +120,7 @@ package struct GATTLink: Sendable {
   /// takes no more, and call again when it does. What is not sent does not hold up the other outputs.
   package mutating func nextOutput(at now: Instant, canTransmit: Bool) -> Output? {
     if canTransmit, let pdu = nextControl(at: now) { return .transmit(pdu) }
-    if !events.isEmpty {
-      let event = events.removeFirst()
+    if let event = events.takeFirst() {
       if case .finished = event { control = [] }
       return event
     }
@@ -233,6 +234,7 @@ package struct GATTLink: Sendable {
       }
     }
     reassembler = Reassembler(limit: limits.messageSize)
+    events.dropMessages()
     events.append(.finished(end))
   }
 

@@ -31,7 +31,7 @@ package struct L2CAPLink: LinkEngine {
   private var phase = Phase.awaitingConnection
   private var stream: MessageStream
   private var outgoing: [Outgoing] = []
-  private var events: [LinkOutput] = []
+  private var events = EventQueue()
   private var announced: Instant?
 
   /// - Parameters:
@@ -55,7 +55,9 @@ package struct L2CAPLink: LinkEngine {
     case (.send(let message), .awaitingConnection), (.send(let message), .open):
       outgoing.append(.message(stream.framed(message)[...]))
     case (.sendValue(let bytes), .open): if !bytes.isEmpty { outgoing.append(.bytes(bytes)) }
-    case (.end, .open): phase = .ending(deadline: now + limits.stall)
+    case (.end, .open):
+      phase = .ending(deadline: now + limits.stall)
+      events.dropMessages()
     case (.end, .awaitingConnection): finish(.ended)
     case (.closedByPeer, _): disconnect(stream.isWithinMessage ? .linkLost : .peerTerminated)
     case (.disconnected, _): disconnect(.linkLost)
@@ -66,7 +68,7 @@ package struct L2CAPLink: LinkEngine {
 
   /// The next thing to do; nil when there is nothing for now. As in `GATTLink`, SDUs are made when they are asked for.
   package mutating func nextOutput(at now: Instant, canTransmit: Bool) -> LinkOutput? {
-    if !events.isEmpty { return events.removeFirst() }
+    if let event = events.takeFirst() { return event }
     if canTransmit, let piece = nextPiece(at: now) { return .transmit(piece) }
     if canTransmit, case .ending = phase, outgoing.isEmpty {
       phase = .lingering(deadline: now + limits.linger)
@@ -127,6 +129,7 @@ package struct L2CAPLink: LinkEngine {
     phase = .closed
     outgoing = []
     stream = MessageStream(limit: limits.messageSize)
+    events.dropMessages()
     events.append(.finished(end))
   }
 
@@ -145,9 +148,11 @@ package struct L2CAPLink: LinkEngine {
       let messages = try stream.receive(bytes)
       // As the parts of a message on GATT do: whoever sends something is alive.
       events.append(.messageProgress(byteCount: messages.last?.count ?? stream.byteCount))
-      events += messages.map(LinkOutput.message)
+      for message in messages { events.append(.message(message)) }
     } catch MessageStream.Violation.messageTooLarge {
       finish(.failed(.messageTooLarge))
+    } catch MessageStream.Violation.emptyMessage {
+      finish(.failed(.messageEmpty))
     } catch {
       finish(.failed(.fragmentInvalid))
     }

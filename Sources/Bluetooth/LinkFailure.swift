@@ -24,8 +24,10 @@ package enum LinkFailure: String, Error, CaseIterable, Sendable {
   case setupTimeout
   /// A State value other than start and end.
   case stateInvalid
-  /// A value that is no part of a message.
+  /// A value that is no part of a message, or bytes of a channel that are none.
   case fragmentInvalid
+  /// A message of no bytes.
+  case messageEmpty
   /// A message beyond the limit.
   case messageTooLarge
   /// State end: the peer wants no more.

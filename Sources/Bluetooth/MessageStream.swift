@@ -4,8 +4,8 @@ import CBOR
 /// Messages on a stream of bytes: four bytes of length, big-endian, and the message.
 ///
 /// Some senders put their messages, which are CBOR maps, one after the other instead. The first byte tells: a length
-/// that is within any limit does not begin with a0 to bf. One way holds for both directions of a connection, and the
-/// first message that comes decides.
+/// that is within any limit does not begin with a0 to bf. The first byte that comes decides for the whole stream, and what
+/// is framed after that goes out in the same way; what went out before has its length.
 package struct MessageStream: Sendable {
   /// Why the stream makes no sense any more.
   package enum Violation: Error, Equatable, Sendable {
@@ -13,7 +13,14 @@ package struct MessageStream: Sendable {
     case messageTooLarge(limit: Int)
     /// What follows a message without a length is no map, or the map has no end that could be found.
     case noMessage
+    /// A length of 0: no message is empty.
+    case emptyMessage
+    /// More messages end in one record than a session has, as many as this.
+    case tooManyMessages(limit: Int)
   }
+
+  /// The most messages that may end in one record: a session has a few, and they take turns.
+  package static let messagesPerRecord = 16
 
   package enum Framing: Sendable {
     case length
@@ -49,14 +56,18 @@ package struct MessageStream: Sendable {
     return bytes
   }
 
-  /// Takes the next bytes, in pieces of any size; gives the messages that end in them. Not to be used after it threw.
+  /// Takes the next bytes, a record of any size; gives the messages that end in it. Not to be used after it threw.
   package mutating func receive(_ bytes: ByteView) throws(Violation) -> [[UInt8]] {
     var rest = bytes
     var messages: [[UInt8]] = []
     while let first = rest.first {
       if framing == nil { framing = (0xa0...0xbf).contains(first) ? .bare : .length }
       let message = try framing == .bare ? takeItem(from: &rest) : takeCounted(from: &rest)
-      if let message { messages.append(message) }
+      guard let message else { continue }
+      guard messages.count < MessageStream.messagesPerRecord else {
+        throw .tooManyMessages(limit: MessageStream.messagesPerRecord)
+      }
+      messages.append(message)
     }
     return messages
   }
@@ -68,6 +79,7 @@ package struct MessageStream: Sendable {
     guard header.count == 4 else { return nil }
     let length = header.reduce(0) { $0 << 8 | Int($1) }
     guard length <= limit else { throw .messageTooLarge(limit: limit) }
+    guard length > 0 else { throw .emptyMessage }
     // Memory follows what came, not what was announced.
     let part = rest.prefix(length - message.count)
     message += part

@@ -31,15 +31,13 @@ package final class BluetoothAir {
     case scanning
   }
 
-  /// What becomes of a device that was heard.
-  private enum Acquaintance {
-    /// Connecting, connected, or given up.
-    case taken
-    /// So many attempts have failed; the next advertisement starts another.
-    case failed(Int)
+  /// A connection to a device that is known already.
+  private struct Opening {
+    var connector: L2CAPConnector?
+    var timer: EventLoop.Timer?
+    let completion: (Result<RecordSocket, ChannelRefusal>) -> Void
   }
 
-  private static let attempts = 3
   /// A link that was closed is kept by the kernel for 2 s; the phone should know sooner, once all is delivered.
   private static let farewell = Duration.milliseconds(200)
   /// How long a fresh link has the radio to itself.
@@ -58,8 +56,6 @@ package final class BluetoothAir {
   private var wanted: UUID128?
   /// The channel of the wanted device, where that is known before it is heard.
   private var wantedPSM: UInt16?
-  /// Devices that did not let us open that channel.
-  private var refusals: [BluetoothAddress: ChannelRefusal] = [:]
   private var turn = Turn.both
   private var isActiveScan = true
   private var isScanning = false
@@ -70,17 +66,14 @@ package final class BluetoothAir {
   private var quietUntil = ContinuousClock.now
   /// Grows with each change of plan: an answer to an earlier one is not acted upon.
   private var plan: UInt64 = 0
-  private var acquaintances: [BluetoothAddress: Acquaintance] = [:]
-  private var failures: [BluetoothAddress: Int] = [:]
+  private var acquaintances = Acquaintances()
   private var listener: L2CAPListener?
   private var channelListener: L2CAPListener?
   private var connector: L2CAPConnector?
-  /// To devices that are connected already.
-  private var channelConnectors: [BluetoothAddress: L2CAPConnector] = [:]
+  private var openings: [BluetoothAddress: Opening] = [:]
   private var turnTimer: EventLoop.Timer?
   private var resumeTimer: EventLoop.Timer?
   private var farewells: [BluetoothAddress: EventLoop.Timer] = [:]
-  private var refusalTimers: [BluetoothAddress: EventLoop.Timer] = [:]
 
   package init(_ settings: AdapterSettings, on loop: EventLoop, handler: @escaping (Event) -> Void) {
     self.loop = loop
@@ -114,32 +107,53 @@ package final class BluetoothAir {
   }
 
   /// The channel that whoever connects to us may open; nil while there is none.
-  package var channelPSM: UInt16? { channelListener?.psm }
+  package var channelPSM: UInt16? { channelListener.flatMap { $0.isListening ? $0.psm : nil } }
 
-  /// Opens a channel to a device that is connected, within a limit. `completion` is called once, later.
+  /// Opens a channel to a device that is connected, within a limit. `completion` is called once: later, or when the plan
+  /// ends, or another connection to the device is asked for, before.
   package func openChannel(
     _ psm: UInt16, to address: BluetoothAddress,
     completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
   ) {
+    open(.psm(psm), to: address, limit: settings.channelLimit, completion: completion)
+  }
+
+  /// Connects over GATT to a device whose channel is lost, heard or not; `completion` as that of `openChannel`, with nil
+  /// where no connection came about.
+  package func connectAgain(to address: BluetoothAddress, completion: @escaping (RecordSocket?) -> Void) {
+    farewells.removeValue(forKey: address)?.cancel()
+    open(.att, to: address, limit: settings.connectLimit) { completion(try? $0.get()) }
+  }
+
+  private func open(
+    _ channel: L2CAPChannel, to address: BluetoothAddress, limit: Duration,
+    completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
+  ) {
+    opened(address, .failure(.refused))
     let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
+    var opening = Opening(completion: completion)
     do throws(SystemError) {
-      channelConnectors[address] = try L2CAPConnector(
-        to: address, channel: .psm(psm), options, limit: settings.channelLimit, on: loop
-      ) { [weak self] result in
-        self?.channelConnectors[address] = nil
-        completion(result.mapError(ChannelRefusal.init))
+      opening.connector = try L2CAPConnector(to: address, channel: channel, options, limit: limit, on: loop) {
+        [weak self] result in
+        self?.opened(address, result.mapError(ChannelRefusal.init))
       }
     } catch {
       // Not from inside the call: the caller may be in the middle of something.
       let refusal = ChannelRefusal(error)
-      let timer = loop.timer("channel") { [weak self] in
-        self?.refusalTimers[address] = nil
-        completion(.failure(refusal))
-      }
-      refusalTimers[address] = timer
-      timer.set(after: .zero)
+      opening.timer = loop.timer("channel") { [weak self] in self?.opened(address, .failure(refusal)) }
+      opening.timer?.set(after: .zero)
     }
+    openings[address] = opening
   }
+
+  private func opened(_ address: BluetoothAddress, _ result: Result<RecordSocket, ChannelRefusal>) {
+    guard let opening = openings.removeValue(forKey: address) else { return }
+    opening.connector?.cancel()
+    opening.timer?.cancel()
+    opening.completion(result)
+  }
+
+  private func stopOpening() { for address in openings.keys { opened(address, .failure(.refused)) } }
 
   /// Stops advertising, discovering and connecting. Links that were handed on stay.
   package func close() {
@@ -147,8 +161,8 @@ package final class BluetoothAir {
     turnTimer?.cancel()
     resumeTimer?.cancel()
     stopConnections()
-    acquaintances = [:]
-    refusals = [:]
+    acquaintances = Acquaintances()
+    stopOpening()
     let wasAdvertising = advertised != nil
     advertised = nil
     wanted = nil
@@ -171,14 +185,8 @@ package final class BluetoothAir {
 
   /// This device's link came to nothing: connect again when it is heard again, three times at most.
   package func retry(_ address: BluetoothAddress) {
-    guard wanted != nil, case .taken? = acquaintances[address] else { return }
-    countFailure(of: address)
+    guard wanted != nil, acquaintances.fail(address) else { return }
     resume(after: .zero)
-  }
-
-  private func countFailure(of address: BluetoothAddress) {
-    failures[address, default: 0] += 1
-    acquaintances[address] = .failed(failures[address, default: 1])
   }
 
   /// A link was closed on our side: the device is told so soon, and the radio is free again.
@@ -196,7 +204,8 @@ package final class BluetoothAir {
   // MARK: The plan
 
   private func begin() {
-    failures = [:]
+    // A device that was taken when the adapter failed is nobody's any more.
+    acquaintances = Acquaintances()
     guard let facts, advertised != nil || wanted != nil else { return }
     let plan = plan
     isActiveScan =
@@ -340,6 +349,7 @@ package final class BluetoothAir {
       turnTimer?.cancel()
       resumeTimer?.cancel()
       stopConnections()
+      stopOpening()
       handler(.failed(problem))
     case .heard(let advertisements): hear(advertisements)
     case .disconnected:
@@ -356,18 +366,14 @@ package final class BluetoothAir {
   private func hear(_ advertisements: [HCIEvent.Advertisement]) {
     guard let wanted, connector == nil, ContinuousClock.now >= quietUntil else { return }
     for advertisement in advertisements where advertisement.isConnectable && advertisement.data.offers(wanted) {
-      switch acquaintances[advertisement.address] {
-      case .taken?: continue
-      case .failed(let count)? where count >= BluetoothAir.attempts: continue
-      case .failed?, nil: return connect(to: advertisement.address)
-      }
+      if acquaintances.mayConnect(to: advertisement.address) { return connect(to: advertisement.address) }
     }
   }
 
   private func connect(to address: BluetoothAddress) {
     let plan = plan
     let limit = advertised == nil ? settings.connectLimit : min(settings.connectLimit, BluetoothAir.shortLimit)
-    acquaintances[address] = .taken
+    acquaintances.take(address)
     farewells.removeValue(forKey: address)?.cancel()
     // Where the kernel takes no defaults, for this device alone.
     if facts?.hasFastConnections == false {
@@ -375,7 +381,7 @@ package final class BluetoothAir {
     }
     stopScanning { [weak self] in
       guard let self, self.plan == plan else { return }
-      let channel = refusals[address] == nil ? wantedPSM.map(L2CAPChannel.psm) ?? .att : .att
+      let channel = acquaintances.refusal(of: address) == nil ? wantedPSM.map(L2CAPChannel.psm) ?? .att : .att
       let options = L2CAPOptions(adapter: ownAddress, receiveBuffer: settings.receiveBuffer)
       do throws(SystemError) {
         connector = try L2CAPConnector(to: address, channel: channel, options, limit: limit, on: loop) {
@@ -396,16 +402,16 @@ package final class BluetoothAir {
     case (.success(let socket), .att):
       // The set-up goes first; then others are looked for too, since this one may have nothing to say.
       keepQuiet()
-      handler(.connected(socket, address, fallback: refusals[address]))
+      handler(.connected(socket, address, fallback: acquaintances.refusal(of: address)))
     case (.success(let socket), .psm):
       keepQuiet()
       handler(.connectedChannel(socket, address))
     case (.failure(let error), .psm):
       // The connection may be up: GATT is tried on it at once, and this attempt does not count.
-      refusals[address] = ChannelRefusal(error)
+      acquaintances.refuseChannel(of: address, ChannelRefusal(error))
       connect(to: address)
     case (.failure(let error), .att):
-      countFailure(of: address)
+      _ = acquaintances.fail(address)
       resume(after: .milliseconds(100))
       handler(.connectFailed(address, error))
     }

@@ -44,7 +44,8 @@ struct L2CAPOptions {
     return socket
   }
 
-  /// A connected socket. On a channel a full buffer stops the peer instead of losing what it sends.
+  /// A connected socket. What does not fit the buffer is lost on ATT; on a channel the kernel keeps it and grants the peer
+  /// no more until we have read.
   fileprivate func record(_ socket: consuming Descriptor, _ channel: L2CAPChannel, on loop: EventLoop) -> RecordSocket {
     guard channel != .att else { return RecordSocket(socket, on: loop) }
     let limit = bluetooth_send_mtu(socket.raw)
@@ -64,6 +65,10 @@ final class L2CAPListener {
   private let socket: Descriptor
   private let handler: (RecordSocket, BluetoothAddress) -> Void
   private var watch: EventLoop.Watch?
+  private var pause: EventLoop.Timer?
+
+  /// Whether connections are taken still.
+  var isListening: Bool { watch != nil }
 
   /// What a peer has to name; 0 for the fixed channel.
   private(set) var psm: UInt16 = 0
@@ -83,6 +88,10 @@ final class L2CAPListener {
     _ = try check("listen", "L2CAP") { listen(raw, 8) }
     if channel != .att { psm = UInt16(clamping: try check("getsockname", "L2CAP") { bluetooth_l2cap_psm(raw) }) }
     watch = try loop.watch(socket, for: .read) { [weak self] _ in self?.accept() }
+    pause = loop.timer("accept again") { [weak self] in
+      guard let self, let watch = self.watch else { return }
+      try? self.loop.change(watch, to: .read)
+    }
   }
 
   deinit { stop() }
@@ -90,6 +99,7 @@ final class L2CAPListener {
   func stop() {
     if let watch { loop.remove(watch) }
     watch = nil
+    pause?.cancel()
     _ = shutdown(socket.raw, CInt(SHUT_RDWR))
   }
 
@@ -99,11 +109,17 @@ final class L2CAPListener {
       var type: UInt8 = 0
       let raw = bluetooth_l2cap_accept(socket.raw, &address, &type)
       guard raw >= 0 else {
-        let code = errno
+        switch errno {
         // A connection that went before it was taken; the next one is reported again.
-        if code == EINTR || code == ECONNABORTED { continue }
-        // Out of descriptors or memory: what waits stays reported, and the loop would spin. The next plan listens anew.
-        if code != EAGAIN { stop() }
+        case EINTR, ECONNABORTED: continue
+        case EAGAIN: break
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+          // What waits stays reported, and would be in every turn. Later, then.
+          if let watch { try? loop.change(watch, to: []) }
+          pause?.set(after: .milliseconds(100))
+        // It listens no more; the next plan listens anew.
+        default: stop()
+        }
         return
       }
       let connected = Descriptor(owning: raw)
@@ -139,9 +155,7 @@ final class L2CAPConnector {
     watch = try loop.watch(raw: raw, for: .write) { [weak self] _ in self?.ready(address, channel, options) }
     descriptor = consume socket
     self.completion = completion
-    timer = loop.timer("connect") { [weak self] in
-      self?.finish(.failure(SystemError("connect", code: ETIMEDOUT, subject: address.description)))
-    }
+    timer = loop.timer("connect") { [weak self] in self?.overdue(address, channel, options) }
     timer?.set(after: limit)
   }
 
@@ -158,6 +172,16 @@ final class L2CAPConnector {
     if let watch { loop.remove(watch) }
     watch = nil
     timer?.cancel()
+  }
+
+  /// A channel on which the peer has granted nothing yet is open, and not writable.
+  private func overdue(_ address: BluetoothAddress, _ channel: L2CAPChannel, _ options: L2CAPOptions) {
+    // The kernel knows what the peer takes when the channel is open, and not before.
+    if channel != .att, let raw = descriptor?.raw, bluetooth_send_mtu(raw) > 0 {
+      ready(address, channel, options)
+    } else {
+      finish(.failure(SystemError("connect", code: ETIMEDOUT, subject: address.description)))
+    }
   }
 
   private func ready(_ address: BluetoothAddress, _ channel: L2CAPChannel, _ options: L2CAPOptions) {

@@ -13,7 +13,7 @@ package final class MessageLink {
     case message([UInt8])
     /// A part of a message arrived; so many bytes of it are here.
     case progress(Int)
-    /// The last part of the oldest message was handed to the socket.
+    /// The last part of the oldest message was taken by the socket.
     case sent
     case finished(LinkEnd)
   }
@@ -38,7 +38,10 @@ package final class MessageLink {
   private var engine: any LinkEngine
   private var timer: EventLoop.Timer?
   private var handler: ((Event) -> Void)?
+  /// The record that the socket did not take yet.
   private var refused: [UInt8]?
+  /// A message ended while a record was refused: it is sent when that is taken.
+  private var hasSentHeldBack = false
   private var isDraining = false
 
   /// Takes over a connection for an engine that is not connected yet. Nothing happens before `start`.
@@ -111,15 +114,19 @@ package final class MessageLink {
     drain()
   }
 
-  /// Does what the engine asks for, as far as the socket takes it.
+  /// Does what the engine asks for, as far as the socket takes it. A record that it does not take holds up what is to be
+  /// sent, and nothing else: what the peer sends, deadlines and the end are heard of.
   private func drain() {
     // A handler that sends comes back here: the outer loop goes on with what it caused.
     guard !isDraining else { return }
     isDraining = true
     defer { isDraining = false }
-    if let record = refused {
-      guard connection.send(record) else { return }
+    if let record = refused, connection.send(record) {
       refused = nil
+      if hasSentHeldBack {
+        hasSentHeldBack = false
+        handler?(.sent)
+      }
     }
     while handler != nil, let output = engine.nextOutput(at: .now, canTransmit: refused == nil) {
       switch output {
@@ -128,7 +135,7 @@ package final class MessageLink {
       case .started(let facts): handler?(.started(facts))
       case .message(let message): handler?(.message(message))
       case .messageProgress(let count): handler?(.progress(count))
-      case .messageSent: handler?(.sent)
+      case .messageSent: if refused == nil { handler?(.sent) } else { hasSentHeldBack = true }
       case .wake(let instant): timer?.set(at: instant)
       case .finished(let end): finish(end)
       }

@@ -8,29 +8,31 @@ import Kernel
 /// It belongs to the thread of its loop. Nothing is read before `start`. When the link has closed, for whatever
 /// reason, `closed` has been the last event and the descriptor is gone.
 package final class RecordSocket {
-  /// The largest record: an attribute value of 512 bytes with an ATT header of at most 5.
-  package static let maximumRecord = 517
+  /// The longest PDU of ATT: an attribute value of 512 bytes with a header of at most 5.
+  package static let maximumPDU = 517
 
   /// What happens on the link.
   package enum Event: Equatable, Sendable {
-    /// One record, 1 to `maximumRecord` bytes.
+    /// One record, not empty and no longer than we take.
     case received([UInt8])
     /// `send` can be tried again after it said false.
     case writable
-    /// The link is gone; everything that had been sent to us came before this.
+    /// The link is gone; unless the failure is ours, everything that had been sent to us came before this.
     case closed(CloseReason)
   }
 
   /// Why the link is gone.
   package enum CloseReason: Equatable, Sendable {
     case byPeer
-    /// The peer sent a record of this many bytes. Ours is closed.
+    /// The peer sent a record of this many bytes, more than we take. Ours is closed.
     case recordTooLong(Int)
     case failed(SystemError)
   }
 
   /// Records that are read in one turn of the loop, so that a peer that never stops cannot keep others waiting.
   private static let recordsPerTurn = 64
+  /// The kernel does not tell when it has memory again.
+  private static let memoryPause = Duration.milliseconds(10)
 
   private let loop: EventLoop
   private var descriptor: Descriptor?
@@ -38,6 +40,10 @@ package final class RecordSocket {
   private var watch: EventLoop.Watch?
   private var handler: ((Event) -> Void)?
   private var isWaitingToWrite = false
+  /// Set while the kernel has no memory for a record, or when a failure is to be told that it does not tell itself.
+  private var again: EventLoop.Timer?
+  /// Gives what the call gives, and `errno`; tests stand in for a kernel without memory.
+  var sendRecord: (CInt, UnsafeRawBufferPointer) -> Int = { linux_send($0, $1.baseAddress, $1.count) }
   private let maximumRecord: Int
   /// The longest record that the peer takes, in bytes.
   package let sendLimit: Int
@@ -50,7 +56,7 @@ package final class RecordSocket {
   ///   - sendLimit: the longest record that the peer takes; nil for as long as ours.
   ///   - bufferSize: bytes that the kernel keeps in each direction; nil where that has been set already.
   package init(
-    _ socket: consuming Descriptor, maximumRecord: Int = RecordSocket.maximumRecord, sendLimit: Int? = nil,
+    _ socket: consuming Descriptor, maximumRecord: Int = RecordSocket.maximumPDU, sendLimit: Int? = nil,
     bufferSize: CInt? = nil, on loop: EventLoop
   ) {
     raw = socket.raw
@@ -58,6 +64,7 @@ package final class RecordSocket {
     self.maximumRecord = maximumRecord
     self.sendLimit = sendLimit ?? maximumRecord
     self.loop = loop
+    again = loop.timer("record") { [weak self] in self?.tryAgain() }
     guard var size = bufferSize else { return }
     // As much as the system allows an ordinary process; in a UNIX socket the sender's buffer counts.
     for option in [SO_RCVBUF, SO_SNDBUF] {
@@ -73,7 +80,7 @@ package final class RecordSocket {
 
   /// Two ends of one link, for tests and for both roles in one process.
   package static func pair(
-    maximumRecord: Int = RecordSocket.maximumRecord, on loop: EventLoop
+    maximumRecord: Int = RecordSocket.maximumPDU, on loop: EventLoop
   ) throws(SystemError) -> (RecordSocket, RecordSocket) {
     var raw: [CInt] = [-1, -1]
     _ = try check("socketpair") { linux_seqpacket_pair(&raw) }
@@ -93,18 +100,21 @@ package final class RecordSocket {
       self?.ready($0)
     }
     self.handler = handler
+    if failure?.code == EMSGSIZE { again?.set(after: .zero) }
   }
 
   /// Sends one record; false when it has to wait for `writable`, and then nothing was sent.
   ///
-  /// A record for a peer that is gone is lost, as it is on the air: what it had sent is still read, then comes
-  /// `closed`. An empty record cannot be told from the end of the link, so there is none.
+  /// A record for a peer that is gone is lost, as it is on the air, and so is every one after it: what the peer had sent
+  /// is still read, then comes `closed`. A record that is longer than any buffer is the end of the link in the loop's next
+  /// turn. An empty record cannot be told from the end of the link, so there is none.
   package func send(_ record: some Collection<UInt8>) -> Bool {
     precondition(!record.isEmpty, "an empty record")
-    guard isOpen else { return true }
+    // After a record that is lost, another would leave a hole in a stream of them.
+    guard isOpen, failure == nil else { return true }
     let bytes = ArraySlice(record)
     while true {
-      let count = bytes.withUnsafeBytes { linux_send(raw, $0.baseAddress, $0.count) }
+      let count = bytes.withUnsafeBytes { sendRecord(raw, $0) }
       if count >= 0 { return true }
       switch errno {
       case EINTR: continue
@@ -112,8 +122,14 @@ package final class RecordSocket {
         isWaitingToWrite = true
         updateInterest()
         return false
-      // A record too large for any buffer, or no memory for it.
-      case EMSGSIZE, ENOBUFS, ENOMEM: return true
+      case ENOBUFS, ENOMEM:
+        again?.set(after: RecordSocket.memoryPause)
+        return false
+      case EMSGSIZE:
+        // The socket itself is in order and will not report anything.
+        failure = .last("send", "link")
+        again?.set(after: .zero)
+        return true
       default:
         // A socket tells its failure once, to whoever asks first: reading would not find it any more.
         if failure == nil { failure = .last("send", "link") }
@@ -126,6 +142,7 @@ package final class RecordSocket {
   package func close() {
     if let watch { loop.remove(watch) }
     watch = nil
+    again?.cancel()
     handler = nil
     descriptor = nil
   }
@@ -134,6 +151,14 @@ package final class RecordSocket {
     guard let watch else { return }
     // The descriptor is in the set already: changing that takes no memory and cannot fail.
     try? loop.change(watch, to: isWaitingToWrite ? [.read, .write] : .read)
+  }
+
+  private func tryAgain() {
+    if failure?.code == EMSGSIZE {
+      if watch != nil { end(closeReason) }
+    } else {
+      handler?(.writable)
+    }
   }
 
   func ready(_ readiness: EventLoop.Readiness) {

@@ -103,7 +103,13 @@ final class Transaction {
   func handle(_ event: Reader.LinkEvent, at now: Instant) {
     switch event {
     // Another transport took over before anything had come.
-    case .started(let facts): report.link = facts
+    case .started(let facts):
+      report.link = facts
+      // The request goes out anew, and its answer is waited for anew.
+      startedAt = now
+      requestSentAt = nil
+      firstPartAt = nil
+      phaseDeadline = now + settings.timeouts.idle
     case .sent:
       guard requestSentAt == nil else { return }
       report.record(.request, from: startedAt, to: now)

@@ -34,7 +34,13 @@ package final class Discovery {
   private var states: [AirAddress: State] = [:]
   private var watch: FolderWatch?
   private var timer: EventLoop.Timer?
-  private var channelTimers: [AirAddress: EventLoop.Timer] = [:]
+  /// The last one that was asked for, of each advertisement.
+  private var channels: [AirAddress: Opening] = [:]
+
+  private struct Opening {
+    let timer: EventLoop.Timer
+    let completion: (Result<RecordSocket, ChannelRefusal>) -> Void
+  }
 
   /// Looks for a service until `stop`; what is there already is found in the loop's
   /// next turn. Advertisements of `own` addresses are not looked at: one reader may be on both sides.
@@ -63,6 +69,7 @@ package final class Discovery {
     watch = nil
     timer?.cancel()
     states = [:]
+    for address in channels.keys { refuseChannel(to: address) }
   }
 
   /// Does not look at an advertisement of ours that began after this did.
@@ -77,22 +84,41 @@ package final class Discovery {
     wait(for: address)
   }
 
-  /// Opens a channel to an advertisement that was connected to. `completion` is called once, in a later turn of the
-  /// loop, unless this ends before.
+  /// Connects to an advertisement that was found earlier, without looking for others.
+  package static func connect(
+    to address: AirAddress, of uuid: UUID128, in folder: String, on loop: EventLoop
+  ) throws(AirError) -> RecordSocket {
+    let name = try AirName(folder: folder, uuid: uuid)
+    do throws(SystemError) {
+      return RecordSocket(try connect(name.path(of: address)), bufferSize: AirName.bufferSize, on: loop)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Opens a channel to an advertisement that was connected to. `completion` is called once: in a later turn of the
+  /// loop, or when this ends, or asks for another to the same advertisement, before.
   package func openChannel(
     _ psm: UInt16, to address: AirAddress, completion: @escaping (Result<RecordSocket, ChannelRefusal>) -> Void
   ) {
+    refuseChannel(to: address)
     let timer = loop.timer("channel") { [weak self] in
       guard let self else { return }
-      channelTimers[address] = nil
+      channels[address] = nil
       do throws(SystemError) {
-        completion(.success(AirName.channel(try connect(name.path(of: psm, at: address)), on: loop)))
+        completion(.success(AirName.channel(try Discovery.connect(name.path(of: psm, at: address)), on: loop)))
       } catch {
         completion(.failure(.refused))
       }
     }
-    channelTimers[address] = timer
+    channels[address] = Opening(timer: timer, completion: completion)
     timer.set(after: .zero)
+  }
+
+  private func refuseChannel(to address: AirAddress) {
+    guard let opening = channels.removeValue(forKey: address) else { return }
+    opening.timer.cancel()
+    opening.completion(.failure(.refused))
   }
 
   private func listFolder() throws(SystemError) {
@@ -132,7 +158,7 @@ package final class Discovery {
       guard case .waiting(let failures)? = states[address] else { continue }
       do throws(SystemError) {
         let connection = RecordSocket(
-          try connect(name.path(of: address)), bufferSize: AirName.bufferSize, on: loop)
+          try Discovery.connect(name.path(of: address)), bufferSize: AirName.bufferSize, on: loop)
         states[address] = .connected
         handler(.connected(address, connection))
       } catch {
@@ -150,7 +176,7 @@ package final class Discovery {
     }
   }
 
-  private func connect(_ path: String) throws(SystemError) -> Descriptor {
+  private static func connect(_ path: String) throws(SystemError) -> Descriptor {
     let socket = Descriptor(owning: try check("socket") { linux_seqpacket_socket() })
     let raw = socket.raw
     // In a UNIX socket this is done at once or refused: there is nothing to wait for.

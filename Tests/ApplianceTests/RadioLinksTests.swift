@@ -19,6 +19,9 @@ private final class Crossing {
   /// What channels were asked for, and how to answer.
   var asked: [String] = []
   var answers: [(Result<RecordSocket, ChannelRefusal>) -> Void] = []
+  /// Where GATT was to be connected again, and how to answer.
+  var reconnects: [Int] = []
+  var connections: [((socket: RecordSocket, engine: any LinkEngine)?) -> Void] = []
 
   init() throws {
     loop = try EventLoop()
@@ -38,15 +41,20 @@ private final class Crossing {
     } openChannel: { [unowned self] address, psm, completion in
       asked.append("\(address) \(psm)")
       answers.append(completion)
-    } onEnd: { [unowned self] address, _, hadStarted, _ in
-      ended.append("\(address) \(hadStarted)")
+    } reconnect: { [unowned self] address, completion in
+      reconnects.append(address)
+      connections.append(completion)
+    } onEnd: { [unowned self] address, _, mayTryAgain, isLast in
+      ended.append("\(address)\(mayTryAgain ? " again" : "")\(isLast ? " last" : "")")
     }
   }
 
   /// Connects in a mode; the wallet's end is started as well unless it says nothing.
   func connect(
-    _ mode: MdocMode, address: Int, isSilent: Bool = false, psm: UInt16? = nil, fallback: ChannelRefusal? = nil
+    _ mode: MdocMode, address: Int, number: Int? = nil, isSilent: Bool = false, psm: UInt16? = nil,
+    fallback: ChannelRefusal? = nil
   ) throws {
+    let number = number ?? address
     var limits = GATTLink.Limits()
     limits.linger = .zero
     let ident = [UInt8](repeating: 3, count: 16)
@@ -62,10 +70,10 @@ private final class Crossing {
         .server(mode: mode, service: uuid, psm: psm, limits: limits)
       )
     let link = MessageLink(theirs, engine: engines.1, on: loop)
-    wallet[address] = link
+    wallet[number] = link
     links.adopt(ours, engine: engines.0, mode: mode, address: address, fallback: fallback)
     guard !isSilent else { return }
-    try start(link, address)
+    try start(link, number)
   }
 
   private func start(_ link: MessageLink, _ address: Int) throws {
@@ -90,6 +98,18 @@ private final class Crossing {
     return ours
   }
 
+  /// A connection of GATT to the wallet, which serves; ours is for the radio.
+  func gatt(_ number: Int) throws -> (RecordSocket, any LinkEngine) {
+    var limits = GATTLink.Limits()
+    limits.linger = .zero
+    let (ours, theirs) = try RecordSocket.pair(on: loop)
+    let link = MessageLink(
+      theirs, engine: GATTLink.server(mode: .peripheralServer, service: uuid, limits: limits), on: loop)
+    wallet[number] = link
+    try start(link, number)
+    return (ours, GATTLink.client(mode: .peripheralServer, service: uuid, limits: limits))
+  }
+
   func turn() throws { _ = try loop.run(until: .now + .milliseconds(30)) }
 }
 
@@ -109,8 +129,29 @@ struct RadioLinksTests {
     crossing.wallet[1]?.send([9])
     try crossing.turn()
     #expect(crossing.events.last == "1 message [9]")
-    #expect(crossing.ended == ["2 true"])
+    #expect(crossing.ended == ["2 last"])
     #expect(crossing.walletEvents == ["1 message [1, 2]", "2 linkLost"])
+  }
+
+  @Test("a phone is not let go with one of two links to it, only with the last")
+  func sameAddress() throws {
+    let crossing = try Crossing()
+    try crossing.connect(.centralClient, address: 5, number: 1)
+    try crossing.turn()
+    crossing.links.keep(1)
+    try crossing.connect(.peripheralServer, address: 5, number: 2)
+    try crossing.connect(.peripheralServer, address: 6, number: 3, isSilent: true)
+    try crossing.turn()
+    crossing.wallet[3]?.close()
+    try crossing.turn()
+    #expect(crossing.ended == ["6 again last"])
+    crossing.wallet[1]?.send([9])
+    try crossing.turn()
+    #expect(crossing.ended == ["6 again last", "5"])
+    #expect(crossing.walletEvents.last == "2 linkLost")
+    crossing.links.finish(1)
+    try crossing.turn()
+    #expect(crossing.ended == ["6 again last", "5", "5 last"])
   }
 
   @Test("when the wallet keeps the other link, the exchange goes on there, under the number that is known")
@@ -201,7 +242,7 @@ struct ChannelTests {
     #expect(crossing.events.suffix(2) == ["1 sent", "1 message [160]"])
     crossing.links.finish(1)
     try crossing.turn()
-    #expect(crossing.events.last == "1 linkEnded" && crossing.ended == ["1 true"])
+    #expect(crossing.events.last == "1 linkEnded" && crossing.ended == ["1 last"])
     #expect(crossing.walletEvents.suffix(2).sorted() == ["1 linkLost", "11 peerTerminated"])
   }
 
@@ -248,6 +289,58 @@ struct ChannelTests {
     #expect(crossing.events.last == "1 message [7]")
   }
 
+  /// A channel that the code named is kept, asked something over, and lost.
+  private func named() throws -> Crossing {
+    let crossing = try Crossing()
+    let (ours, theirs) = try RecordSocket.pair(maximumRecord: 16, on: crossing.loop)
+    try theirs.start { _ in }
+    crossing.links.adoptChannel(ours, mode: .peripheralServer, address: 7)
+    crossing.links.keep(1)
+    crossing.links.send([1, 2], on: 1)
+    _ = theirs.send([UInt8](repeating: 0, count: 17))
+    try crossing.turn()
+    #expect(crossing.reconnects == [7] && crossing.ended == [])
+    #expect(crossing.events == ["1 started peripheralServer l2cap 16 0", "1 sent"])
+    return crossing
+  }
+
+  @Test("a channel that the code named and that is lost at once gives way to GATT, which is connected for it, once")
+  func namedChannelLost() throws {
+    let crossing = try named()
+    let (socket, engine) = try crossing.gatt(7)
+    crossing.connections[0]((socket, engine))
+    try crossing.turn()
+    #expect(crossing.events.suffix(2) == ["1 started peripheralServer l2capLost", "1 sent"])
+    #expect(crossing.walletEvents == ["7 message [1, 2]"])
+    crossing.wallet[7]?.send([7])
+    try crossing.turn()
+    #expect(crossing.events.last == "1 message [7]")
+    crossing.wallet[7]?.close()
+    try crossing.turn()
+    #expect(crossing.events.last == "1 linkLost" && crossing.ended == ["7 last"] && crossing.reconnects == [7])
+  }
+
+  @Test("where no connection comes about for it, the link is lost")
+  func namedChannelGone() throws {
+    let crossing = try named()
+    crossing.connections[0](nil)
+    #expect(crossing.events.last == "1 linkLost" && crossing.ended == ["7 last"])
+    // Nothing more is heard of.
+    crossing.connections[0](nil)
+    #expect(crossing.events.count == 3)
+  }
+
+  @Test("an end while it is connected is an end, and the connection is nobody's")
+  func endedMeanwhile() throws {
+    let crossing = try named()
+    crossing.links.finish(1)
+    #expect(crossing.events.last == "1 linkEnded" && crossing.ended == ["7 last"])
+    let (socket, engine) = try crossing.gatt(7)
+    crossing.connections[0]((socket, engine))
+    try crossing.turn()
+    #expect(crossing.events.count == 3 && crossing.links.close() == [])
+  }
+
   @Test("a wallet that closes the channel wants no more, and one that goes within a message is lost")
   func closed() throws {
     for (part, code) in [([], "peerTerminated"), ([0, 0, 0, 9, 1], "linkLost")] as [([UInt8], String)] {
@@ -259,7 +352,7 @@ struct ChannelTests {
       theirs.close()
       try crossing.turn()
       #expect(crossing.events.last == "1 \(code)")
-      #expect(crossing.ended == ["1 true"])
+      #expect(crossing.ended == ["1 last"])
     }
   }
 
@@ -294,7 +387,7 @@ struct ChannelTests {
     crossing.links.keep(1)
     crossing.wallet[11]?.send([9])
     try crossing.turn()
-    #expect(crossing.events.last == "1 message [9]" && crossing.ended == ["1 true"])
+    #expect(crossing.events.last == "1 message [9]" && crossing.ended == ["1"])
   }
 
   @Test("a phone that does not use the channel is served over GATT")

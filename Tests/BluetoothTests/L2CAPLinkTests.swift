@@ -90,6 +90,7 @@ struct L2CAPLinkTests {
     for (hex, reason) in [
       ("7fffffff", "messageTooLarge"), ("00000065", "messageTooLarge"), ("01000000", "messageTooLarge"),
       ("d8185801", "messageTooLarge"), ("a0f6", "fragmentInvalid"), ("a1ff", "fragmentInvalid"),
+      ("00000000", "messageEmpty"), (String(repeating: "a0", count: 17), "fragmentInvalid"),
     ] {
       var bench = opened(limits)
       #expect(bench.peer(hex) == ["finished \(reason)"], "\(hex)")
@@ -143,6 +144,20 @@ struct L2CAPLinkTests {
     _ = bench.feed(.send([1]))
     _ = bench.feed(.end)
     #expect(bench.tick(after: .seconds(5)) == ["finished"])
+  }
+
+  @Test("messages that nobody has taken when the end comes are dropped; what was sent is told still")
+  func dropped() {
+    var ending = opened()
+    ending.link.handle(.received([0, 0, 0, 1, 1, 0, 0, 0, 1, 2]), at: ending.now)
+    #expect(ending.link.nextOutput(at: ending.now) == .messageProgress(byteCount: 1))
+    #expect(ending.link.nextOutput(at: ending.now) == .message([1]))
+    #expect(ending.feed(.end) == [])
+    var lost = opened()
+    lost.link.handle(.send([0xa0]), at: lost.now)
+    #expect(lost.link.nextOutput(at: lost.now) == .transmit([0, 0, 0, 1, 0xa0]))
+    lost.link.handle(.received([0, 0, 0, 1, 1]), at: lost.now)
+    #expect(lost.feed(.disconnected) == ["sent", "finished linkLost"])
   }
 
   @Test("where closing delivers what was sent, the end is at once")
@@ -273,6 +288,29 @@ struct ChannelOfferTests {
     #expect(open.peer("09152e00102f00\(base)03000000") == ["tx 083000ffff0328"])
     // Nothing more: the descriptors are next.
     #expect(open.peer("010830000a") == ["tx 122b000100"])
+  }
+
+  @Test(
+    "looking for one further on is given up at a refusal; the set-up of GATT is complete without",
+    arguments: [
+      "02", "05", "0e", "80",
+    ])
+  func searchRefused(code: String) {
+    var bench = reader()
+    _ = bench.feed(.connected)
+    _ = bench.peer("031700")
+    _ = bench.peer("072800ffff")
+    _ = bench.peer("09152900142a00\(base)01000000")
+    _ = bench.peer("09152c00042d00\(base)02000000")
+    #expect(bench.peer("09152e00102f00\(base)03000000") == ["tx 083000ffff0328"])
+    #expect(bench.peer("01083000\(code)") == ["tx 122b000100"])
+    // Before they are all found it is a refusal of what the mode needs.
+    var other = reader()
+    _ = other.feed(.connected)
+    _ = other.peer("031700")
+    _ = other.peer("072800ffff")
+    _ = other.peer("09152900142a00\(base)01000000")
+    #expect(other.peer("01082b00\(code)") == ["finished attRefused"])
   }
 
   @Test("a server shows it behind the others, and its own round trips when the channel is open")

@@ -24,7 +24,7 @@ struct MessageStreamTests {
     "come out of pieces of every size, with their lengths and bare",
     arguments: [
       ("00000009a16673746174757314", ["a16673746174757314"]), ("00000002f6f700000001a0", ["f6f7", "a0"]),
-      ("00000000", [""]), ("0000000000000001a0", ["", "a0"]), ("00000005a0", []), ("000000", []),
+      ("00000005a0", []), ("000000", []),
       ("a16673746174757314", ["a16673746174757314"]),
       ("a0a16673746174757314bf0102ff", ["a0", "a16673746174757314", "bf0102ff"]),
       ("a1667374", []),
@@ -54,6 +54,23 @@ struct MessageStreamTests {
     for piece in 1...5 {
       #expect(throws: MessageStream.Violation.noMessage) { try messages(hex, piece: piece) }
     }
+  }
+
+  @Test("are refused when they say that they are empty", arguments: ["00000000", "00000001a000000000", "0000000000"])
+  func empty(hex: String) throws {
+    for piece in 1...5 {
+      #expect(throws: MessageStream.Violation.emptyMessage) { try messages(hex, piece: piece) }
+    }
+  }
+
+  @Test("are refused when more of them end in one record than a session has", arguments: ["a0", "00000001a0"])
+  func tooMany(hex: String) throws {
+    #expect(try messages(String(repeating: hex, count: 16), piece: 80).count == 16)
+    #expect(throws: MessageStream.Violation.tooManyMessages(limit: 16)) {
+      try messages(String(repeating: hex, count: 17), piece: 85)
+    }
+    // Spread over records, they are as many as there are.
+    #expect(try messages(String(repeating: hex, count: 100), piece: 16).count == 100)
   }
 
   @Test("go out as the peer's came in; with a length before any has come")

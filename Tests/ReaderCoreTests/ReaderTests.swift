@@ -115,6 +115,31 @@ struct ReaderTests {
     #expect(bench.reports.first?.reasons == ["timeout"])
   }
 
+  @Test("where another link takes over, the request and its answer have their whole time again")
+  func takenOver() throws {
+    let wallet = try TestWallet()
+    let bench = Bench(timeouts: ReaderTimeouts(idle: .seconds(15), response: .seconds(120), total: .seconds(600)))
+    bench.start()
+    bench.feed(.code(wallet.code, capturedAt: epoch))
+    bench.feed(.link(1, .started(facts)))
+    bench.feed(.link(1, .sent))
+    bench.now += .seconds(10)
+    bench.feed(.link(1, .progress))
+    bench.now += .seconds(14)
+    bench.feed(.link(1, .started(facts)))
+    #expect(bench.deadline == bench.now + .seconds(15))
+    bench.now += .seconds(14)
+    bench.feed(.link(1, .sent))
+    #expect(bench.deadline == bench.now + .seconds(120))
+    bench.now += .seconds(119)
+    bench.feed(.tick)
+    #expect(bench.reports.isEmpty)
+    bench.feed(.link(1, .progress))
+    bench.feed(.link(1, .ended("linkLost")))
+    let report = try #require(bench.reports.first)
+    #expect(report.spans[.request] == .seconds(14) && report.spans[.consent] == .seconds(119))
+  }
+
   @Test("events of links that did not win change nothing")
   func otherLinks() throws {
     let wallet = try TestWallet()

@@ -213,6 +213,41 @@ private final class Log {
     both.forEach { $0.stop() }
   }
 
+  @Test("a channel that is asked for is answered once, also when nobody looks any more or another is asked for")
+  func channelAnswers() throws {
+    let air = try Air()
+    let here = try Advertisement(of: service, in: air.folder, on: air.loop) { _ in }
+    var opened: [RecordSocket] = []
+    try here.offerChannel(psm: 0x85) { opened.append($0) }
+    let discovery = try Discovery(of: service, in: air.folder, on: air.loop) { _ in }
+    var answers: [String] = []
+    func ask(_ name: String) {
+      discovery.openChannel(0x85, to: here.address) { result in
+        switch result {
+        case .success: answers.append("\(name) open")
+        case .failure(let reason): answers.append("\(name) \(reason.code)")
+        }
+      }
+    }
+    ask("first")
+    ask("second")
+    #expect(answers == ["first l2capRefused"])
+    try air.turn { answers.count == 2 && opened.count == 1 }
+    #expect(answers.last == "second open")
+    ask("third")
+    discovery.stop()
+    #expect(answers.last == "third l2capRefused")
+    try air.rest()
+    #expect(answers.count == 3 && opened.count == 1)
+    // One that was found can be connected to still.
+    let link = try Discovery.connect(to: here.address, of: service, in: air.folder, on: air.loop)
+    #expect(link.isOpen)
+    here.stop()
+    #expect(throws: AirError.self) {
+      try Discovery.connect(to: here.address, of: service, in: air.folder, on: air.loop)
+    }
+  }
+
   @Test("a stale name is skipped once and tried again when it is touched; other files are not looked at")
   func stale() throws {
     let air = try Air()
