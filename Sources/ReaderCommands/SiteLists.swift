@@ -48,15 +48,18 @@ extension Site {
 
   /// The trust store with the lists of issuers that were fetched.
   func trustContents(with lists: CachedLists) -> StoreContents {
-    var contents = TrustStore(folder: trustFolder).load()
-    contents.take(lists)
+    let revocation = RevocationLists(lists.revocation)
+    var contents = TrustStore(folder: trustFolder).load(isRevoked: revocation.isRevoked)
+    contents.take(lists, isRevoked: revocation.isRevoked)
     return contents
   }
 }
 
 extension StoreContents {
-  mutating func take(_ lists: CachedLists) {
-    for list in lists.issuerLists { take(issuerList: list.bytes, from: list.address) }
+  mutating func take(
+    _ lists: CachedLists, isRevoked: (Certificate, Certificate) -> Bool = { _, _ in false }
+  ) {
+    for list in lists.issuerLists { take(issuerList: list.bytes, from: list.address, isRevoked: isRevoked) }
   }
 
   /// Where the roots' own lists of revoked signers are: of each root the first address that can be fetched.

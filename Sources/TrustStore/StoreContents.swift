@@ -81,6 +81,13 @@ extension StoreProblem: CustomStringConvertible {
       why = "\(other) is of the same provider and no older; this list is not used"
     case .issuerListNamesake(let other):
       why = "\(other) has the same name of a provider and another signer's root; the issuers of both are trusted"
+    }
+    return "\(file): \(why)"
+  }
+
+  /// What to do about it.
+  package var hint: String {
+    switch reason {
     case .system: "check the file's owner and mode: the reader's user must be able to read it"
     case .docTypes: "write `# doc types: all`, or names with commas between them"
     case .severalCertificates: "take the file out of the folder and give it to `mdoc-reader trust add`"
@@ -181,8 +188,10 @@ package struct StoredList: Sendable {
   package var isFetched = false
 
   /// What it is called by in `trust remove`; the address of one that was fetched.
-  package var name: String {
-    isFetched ? file : String(file.dropFirst(TrustStore.listsFolder.utf8.count + 1).dropLast(5))
+  package var name: String { isFetched ? file : StoredList.name(of: file) }
+
+  static func name(of file: String) -> String {
+    String(file.dropFirst(TrustStore.listsFolder.utf8.count + 1).dropLast(5))
   }
 }
 
