@@ -188,7 +188,8 @@ let package = Package(
     tests(
       "Appliance",
       [
-        "Commands", "GPIO", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore", "Bytes",
+        "Commands", "GPIO", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore",
+        "Bytes",
         "CivilTime",
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
         "ReaderCore", "Configuration", "Issuer", "Wallet",
