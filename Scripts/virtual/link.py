@@ -124,13 +124,14 @@ def main():
     arguments.phone, arguments.shared_wallet = "own", None
     options = Options(arguments)
     options.floor = os.path.abspath(arguments.floor)
-    try:
-        for name in arguments.cases:
+    status = 0
+    for name in arguments.cases:
+        try:
             measure(name, options, arguments.rounds)
-    except Surprise as surprise:
-        print(f"link: {surprise}", file=sys.stderr)
-        return 1
-    return 0
+        except Surprise as surprise:
+            print(f"link: {surprise}", file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":
