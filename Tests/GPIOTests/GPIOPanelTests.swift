@@ -170,8 +170,7 @@ private final class BenchLines: HeldLines {
     #expect(bench.held.isEmpty)
     #expect(throws: stuck) { try open(relay) }
     #expect(bench.held.isEmpty)
-    #expect(
-      stuck.description == "panel.lines.relay: bench (gpiochip0) line 4 \"DOOR\" is active though it is set inactive")
+    #expect("\(stuck)" == "panel.lines.relay: bench (gpiochip0) line 4 \"DOOR\" is active though it is set inactive")
     panel.close()
   }
 
