@@ -119,7 +119,15 @@ private struct TranscriptVector: Decodable {
   }
 
   struct Inputs: Decodable {
-    let client_id, nonce, response_uri, origin, mdoc_generated_nonce, encryptionInfo_base64url: String?
+    private enum CodingKeys: String, CodingKey {
+      case clientID = "client_id"
+      case responseURI = "response_uri"
+      case mdocGeneratedNonce = "mdoc_generated_nonce"
+      case encryptionInfo = "encryptionInfo_base64url"
+      case nonce, origin, encryptionJwk
+    }
+
+    let clientID, nonce, responseURI, origin, mdocGeneratedNonce, encryptionInfo: String?
     let encryptionJwk: JWK?
   }
 
@@ -130,9 +138,9 @@ private struct TranscriptVector: Decodable {
   /// Nil for a form that nobody here knows.
   func handover() throws -> Handover? {
     let thumbprint = try inputs.encryptionJwk?.key().jwkThumbprint
-    switch (inputs.client_id, inputs.response_uri, inputs.origin, inputs.nonce) {
+    switch (inputs.clientID, inputs.responseURI, inputs.origin, inputs.nonce) {
     case (let client?, let response?, nil, let nonce?):
-      if let own = inputs.mdoc_generated_nonce {
+      if let own = inputs.mdocGeneratedNonce {
         return .annexB(clientID: client, responseURI: response, nonce: nonce, mdocGeneratedNonce: own)
       }
       return .openID4VP(
@@ -140,7 +148,7 @@ private struct TranscriptVector: Decodable {
     case (nil, nil, let origin?, let nonce?):
       return .openID4VPBrowser(origin: origin, nonce: nonce, encryptionKeyThumbprint: thumbprint)
     case (nil, nil, let origin?, nil):
-      return inputs.encryptionInfo_base64url.map { .annexC(encryptionInfo: $0, origin: origin) }
+      return inputs.encryptionInfo.map { .annexC(encryptionInfo: $0, origin: origin) }
     default: return nil
     }
   }
