@@ -97,9 +97,7 @@ struct OnlineHandoverTests {
   @Test("every transcript of the reference data is made from its inputs")
   func vectors() throws {
     guard let data = try sharedBytes("vectors/transcripts/transcripts.json") else { return }
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    let entries = try decoder.decode([TranscriptVector].self, from: Data(data))
+    let entries = try JSONDecoder().decode([TranscriptVector].self, from: Data(data))
     #expect(entries.count >= 5)
     for entry in entries {
       let transcript = SessionTranscript(online: try #require(try entry.handover(), "\(entry.name)"))
@@ -120,9 +118,16 @@ private struct TranscriptVector: Decodable {
     }
   }
 
-  /// By the names that the decoder makes of those with underscores.
   struct Inputs: Decodable {
-    let clientId, nonce, responseUri, origin, mdocGeneratedNonce, encryptioninfoBase64url: String?
+    private enum CodingKeys: String, CodingKey {
+      case clientID = "client_id"
+      case responseURI = "response_uri"
+      case mdocGeneratedNonce = "mdoc_generated_nonce"
+      case encryptionInfo = "encryptionInfo_base64url"
+      case nonce, origin, encryptionJwk
+    }
+
+    let clientID, nonce, responseURI, origin, mdocGeneratedNonce, encryptionInfo: String?
     let encryptionJwk: JWK?
   }
 
@@ -133,7 +138,7 @@ private struct TranscriptVector: Decodable {
   /// Nil for a form that nobody here knows.
   func handover() throws -> Handover? {
     let thumbprint = try inputs.encryptionJwk?.key().jwkThumbprint
-    switch (inputs.clientId, inputs.responseUri, inputs.origin, inputs.nonce) {
+    switch (inputs.clientID, inputs.responseURI, inputs.origin, inputs.nonce) {
     case (let client?, let response?, nil, let nonce?):
       if let own = inputs.mdocGeneratedNonce {
         return .annexB(clientID: client, responseURI: response, nonce: nonce, mdocGeneratedNonce: own)
@@ -143,7 +148,7 @@ private struct TranscriptVector: Decodable {
     case (nil, nil, let origin?, let nonce?):
       return .openID4VPBrowser(origin: origin, nonce: nonce, encryptionKeyThumbprint: thumbprint)
     case (nil, nil, let origin?, nil):
-      return inputs.encryptioninfoBase64url.map { .annexC(encryptionInfo: $0, origin: origin) }
+      return inputs.encryptionInfo.map { .annexC(encryptionInfo: $0, origin: origin) }
     default: return nil
     }
   }
