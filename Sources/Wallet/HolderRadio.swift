@@ -241,11 +241,13 @@ final class HolderRadio {
   }
 
   private func stopSearching(except kept: HolderLink? = nil) {
-    advertisement?.stop()
-    discovery?.stop()
-    for link in candidates where link !== kept { link.close() }
+    // First, so that a channel that is answered for now is nobody's.
+    let others = candidates.filter { $0 !== kept }
     candidates = []
     started = [:]
+    advertisement?.stop()
+    discovery?.stop()
+    for link in others { link.close() }
   }
 
   private func finish() {
