@@ -209,7 +209,8 @@ let package = Package(
     tests(
       "ReaderCommands",
       [
-        "Commands", "Configuration", "HTTPFetch", "JSON", "Kernel", "ListCache", "Pictures", "Provisioning",
+        "Appliance", "Commands", "Configuration", "HTTPFetch", "JSON", "Kernel", "ListCache", "Pictures",
+        "Provisioning",
         "TrustStore", "Bytes",
         "CivilTime", "CBOR", "Crypto", "Mdoc", "StatusLists", "VICAL",
         "MdocVerification", "Trust", "Issuer", "Wallet",

@@ -1,8 +1,16 @@
+import Appliance
+import CivilTime
 import Commands
 import Crypto
 import Foundation
+import Issuer
 import Kernel
+import ListCache
+import Synchronization
+import TestSupport
 import Testing
+import Trust
+import TrustStore
 import Wallet
 
 @testable import ReaderCommands
@@ -206,6 +214,39 @@ struct PowerLossTests {
       state: state)
     try stopEverywhere(
       ["provision", "rollback", "--site", bench.live], in: bench.live, prepare: { try prepare(2) }, state: state)
+  }
+
+  @Test("leaves the old copy of a list or the new one: refresh")
+  func refresh() throws {
+    let bench = try Bench()
+    let configuration = bench.path + "/reader.toml"
+    let text = try String(contentsOfFile: configuration, encoding: .utf8)
+    try (text + "\n[refresh]\nfolder = \"live/cache\"\nnotes_file = \"live/notes\"\n")
+      .write(toFile: configuration, atomically: true, encoding: .utf8)
+    let served = Mutex<[UInt8]>([])
+    let server = try LoopbackServer { _ in .init(body: served.withLock { $0 }) }
+    let now = UnixTime.wallClock()
+    var random = SplitMix64(state: 4)
+    let issuer = try IssuerAuthority(notBefore: now.adding(seconds: -86_400), random: &random) {
+      $0[.crlDistributionPoints] = .crlDistributionPoints(uri: server.address + "/crl")
+    }
+    let lists = try [1, 2].map { number in
+      try RevocationListDraft(
+        issuer: issuer.name, issuerKey: issuer.key.publicKey, thisUpdate: now.adding(seconds: -60),
+        nextUpdate: now.adding(seconds: 86_400), number: number
+      ).encoded(signedBy: issuer.key)
+    }
+    let words = ["refresh", "--all", "--config", configuration]
+    try stopEverywhere(words, in: bench.live) {
+      try? FileManager.default.removeItem(atPath: bench.live)
+      _ = try TrustStore(folder: bench.live + "/trust").add(issuer.certificate, to: .issuers, at: now)
+      served.withLock { $0 = lists[0] }
+      _ = bench.reader("refresh", "--config", configuration)
+      served.withLock { $0 = lists[1] }
+    } state: {
+      let lists = CachedListReader(ListCache(folder: bench.live + "/cache")).load()
+      return "\(lists.revocation.map { $0.number?.magnitude ?? [] }) \(lists.problems)"
+    }
   }
 
   @Test("leaves the time that was kept or the new one: clock accept")

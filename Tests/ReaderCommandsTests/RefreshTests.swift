@@ -1,3 +1,4 @@
+import Appliance
 import Bytes
 import CivilTime
 import Commands
