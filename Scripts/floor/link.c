@@ -161,8 +161,6 @@ static int64_t take_parts(int link, uint8_t operation, uint8_t *bytes, size_t co
 static int64_t gatt(const char *address, size_t count) {
   int link = connected(address, 0, att_channel, 0);
   uint8_t question[3] = {2}, answer[mtu];
-  // An answer that comes in the moment in which the link is made was seen to get lost in the kernel.
-  usleep(300000);
   put(question + 1, mtu);
   whole(link, question, sizeof question);
   check(received(link, answer, sizeof answer) == 3 && answer[0] == 3, "asking for the MTU");
