@@ -259,7 +259,7 @@ struct Refresher {
     guard case .status(let other)? = previous else { return }
     guard token.claims.issuedAt >= other.claims.issuedAt else { throw Refusal(code: "older") }
     // A document may name a root of its own for its list, which is not known here: only what is known is not given up.
-    let points = contents.anchors.map(\.certificate) + contents.trustedSigners
+    let points = contents.anchors.map(\.certificate) + contents.trustedSigners.map(\.certificate)
     if points.contains(where: other.isSigned(under:)), !points.contains(where: token.isSigned(under:)) {
       throw Refusal(code: StatusFault.signerUntrusted.rawValue)
     }
