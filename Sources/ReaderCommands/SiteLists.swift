@@ -50,16 +50,17 @@ extension Site {
   func trustContents(with lists: CachedLists) -> StoreContents {
     let revocation = RevocationLists(lists.revocation)
     var contents = TrustStore(folder: trustFolder).load(isRevoked: revocation.isRevoked)
-    contents.take(lists, isRevoked: revocation.isRevoked)
+    contents.take(lists, revocation)
     return contents
   }
 }
 
 extension StoreContents {
-  mutating func take(
-    _ lists: CachedLists, isRevoked: (Certificate, Certificate) -> Bool = { _, _ in false }
-  ) {
-    for list in lists.issuerLists { take(issuerList: list.bytes, from: list.address, isRevoked: isRevoked) }
+  mutating func take(_ lists: CachedLists, _ known: RevocationLists? = nil) {
+    let revocation = known ?? RevocationLists(lists.revocation)
+    for list in lists.issuerLists {
+      take(issuerList: list.bytes, from: list.address, isRevoked: revocation.isRevoked)
+    }
   }
 
   /// Where the roots' own lists of revoked signers are: of each root the first address that can be fetched.
@@ -82,8 +83,9 @@ extension Certificate {
 extension Appliance.TrustMaterial {
   /// What a trust folder and a cache hold now.
   init(store: TrustStore, lists: CachedLists, configured: [ListSource], own: DatedCertificate?) {
-    var contents = store.load()
-    contents.take(lists)
+    let revocation = RevocationLists(lists.revocation)
+    var contents = store.load(isRevoked: revocation.isRevoked)
+    contents.take(lists, revocation)
     var problems = contents.problems.map { "\($0)" }
     switch contents.state {
     case .missing: problems.append("\(store.folder): there is no such folder")
@@ -93,7 +95,7 @@ extension Appliance.TrustMaterial {
     problems += lists.problems
     self.init(
       anchors: contents.anchors, signers: contents.trustedSigners, problems: problems,
-      revocation: RevocationLists(lists.revocation), statuses: lists.statuses)
+      revocation: revocation, statuses: lists.statuses)
     self.lists = lists.entries(and: configured + contents.revocationSources)
     certificates = contents.certificates.map { DatedCertificate($0.certificate, title: $0.list.title.lowercased()) }
     if let own { certificates.append(own) }

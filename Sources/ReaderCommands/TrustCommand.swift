@@ -5,6 +5,7 @@ import Crypto
 import JSON
 import Kernel
 import ListCache
+import Trust
 import TrustStore
 
 /// `trust add|import|list|show|remove`: the certificates and lists this reader believes.
@@ -41,7 +42,10 @@ enum TrustCommand {
     do {
       switch action {
       case "add": return try add(needed("FILE"), to: store, arguments, console)
-      case "import": return try importList(needed("FILE"), to: store, arguments, console)
+      case "import":
+        let lists = site.map { CachedListReader(ListCache(folder: $0.cacheFolder)).load() } ?? CachedLists()
+        return try importList(
+          needed("FILE"), to: store, revocation: RevocationLists(lists.revocation), arguments, console)
       case "list": return list(store, fetched: site?.cacheFolder, arguments, console)
       case "show": return try show(needed("FINGERPRINT"), in: store, arguments, console)
       case "remove": return try remove(needed("FINGERPRINT"), from: store, console)

@@ -91,7 +91,9 @@ extension StoreProblem: CustomStringConvertible {
     case .system: "check the file's owner and mode: the reader's user must be able to read it"
     case .docTypes: "write `# doc types: all`, or names with commas between them"
     case .severalCertificates: "take the file out of the folder and give it to `mdoc-reader trust add`"
-    case .issuerList(let fault): "\(fault.hint); or remove it: \(removal)"
+    case .issuerList(let fault) where file.hasPrefix(TrustStore.listsFolder + "/"):
+      "\(fault.hint); or remove it: \(removal)"
+    case .issuerList(let fault): fault.hint
     case .issuerListSuperseded: "remove it: \(removal)"
     case .issuerListNamesake:
       "when one has taken the place of the other, remove the other: mdoc-reader trust remove NAME"
@@ -143,13 +145,18 @@ package struct StoreContents: Sendable {
   package mutating func take(_ stored: StoredList) {
     let kin = lists.filter { $0.list.isKin(of: stored.list) }
     if let present = kin.first(where: { $0.list.date >= stored.list.date }) {
-      problems.append(StoreProblem(file: stored.file, reason: .issuerListSuperseded(by: present.file)))
+      // What is fetched follows what was imported, as it should: no fault of either.
+      if !stored.isFetched, !present.isFetched {
+        problems.append(StoreProblem(file: stored.file, reason: .issuerListSuperseded(by: present.file)))
+      }
       return
     }
     for old in kin {
       lists.removeAll { $0.file == old.file }
       problems.removeAll { $0.file == old.file && $0.isOfListInForce }
-      problems.append(StoreProblem(file: old.file, reason: .issuerListSuperseded(by: stored.file)))
+      if !stored.isFetched, !old.isFetched {
+        problems.append(StoreProblem(file: old.file, reason: .issuerListSuperseded(by: stored.file)))
+      }
     }
     if let namesake = lists.first(where: { $0.list.provider.utf8.elementsEqual(stored.list.provider.utf8) }) {
       problems.append(StoreProblem(file: stored.file, reason: .issuerListNamesake(of: namesake.file)))

@@ -25,7 +25,7 @@ struct CommandTests {
   @Test(
     "refuses wrong usage with two lines and status 2",
     arguments: [
-      ([], "mdoc-wallet: verb: missing\none of issue, present, list, show, delete, quirks; see --help\n"),
+      ([], "mdoc-wallet: verb: missing\none of issue, present, list, show, delete, revoke, quirks; see --help\n"),
       (["isue"], "mdoc-wallet: 'isue': no such verb\ndid you mean issue?\n"),
       (["issue"], "mdoc-wallet: --wallet: missing\nwrite --wallet DIR\n"),
       (
