@@ -239,8 +239,8 @@ struct Refresher {
     _ list: CertificateRevocationList, _ previous: ListContent?, _ contents: StoreContents
   ) throws(Refusal) {
     var fault = RevocationListFault.issuer
-    for anchor in contents.anchors {
-      guard let found = list.fault(under: anchor.certificate), found.isFatal else {
+    for root in contents.anchors.map(\.certificate) + contents.listSigners {
+      guard let found = list.fault(under: root), found.isFatal else {
         if case .revocation(let other)? = previous, !list.isNoOlder(than: other) { throw Refusal(code: "older") }
         return
       }

@@ -63,11 +63,12 @@ extension StoreContents {
     }
   }
 
-  /// Where the roots' own lists of revoked signers are: of each root the first address that can be fetched.
+  /// Where the own lists of revoked signers are, of issuer roots and of roots of providers of lists: of each the first
+  /// address that can be fetched.
   var revocationSources: [ListSource] {
     var seen: Set<String> = []
-    return anchors.compactMap { anchor in
-      guard let address = anchor.certificate.listAddress, seen.insert(address.text).inserted else { return nil }
+    return (anchors.map(\.certificate) + listSigners.filter(\.isAuthority)).compactMap { root in
+      guard let address = root.listAddress, seen.insert(address.text).inserted else { return nil }
       return ListSource(.revocation, address.text)
     }
   }
