@@ -146,7 +146,7 @@ let package = Package(
       name: "mdoc-bench",
       dependencies: [
         "Camera", "Kernel", "QRScan", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
-        "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer",
+        "ListCache", "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer",
       ]),
 
     // Tests

@@ -22,7 +22,8 @@ package final class Advertisement {
     self.address = address
     self.loop = loop
     do throws(SystemError) {
-      listener = try AirListener(name.path(of: address), hidden: name.hiddenPath(of: address), on: loop) { socket in
+      listener = try AirListener(name.path(of: address), hidden: name.hiddenPath(of: address), on: loop) {
+        (socket: consuming Descriptor) in
         handler(RecordSocket(socket, bufferSize: AirName.bufferSize, on: loop))
       }
     } catch {
@@ -38,7 +39,8 @@ package final class Advertisement {
     let loop = loop
     do throws(SystemError) {
       channel = try AirListener(name.path(of: psm, at: address), hidden: name.hiddenPath(of: .random()), on: loop) {
-        handler(AirName.channel($0, on: loop))
+        (socket: consuming Descriptor) in
+        handler(AirName.channel(socket, on: loop))
       }
     } catch {
       throw .system(error)

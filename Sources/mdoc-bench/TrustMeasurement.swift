@@ -4,6 +4,7 @@ import COSE
 import CivilTime
 import Crypto
 import Glibc
+import ListCache
 import Mdoc
 import MdocVerification
 import StatusLists
@@ -50,6 +51,20 @@ struct TrustMeasurement {
       nextUpdate: now.adding(seconds: 86_400), revoked: revoked
     ).encoded(signedBy: key)
     return (root, list)
+  }
+
+  /// Roots and a list of revoked signers where a reader finds them.
+  static func writeSite(_ folder: String, anchors: Int, revoked: Int, now: UnixTime) throws {
+    for (number, root) in try roots(anchors, now: now).enumerated() {
+      try write(Array(PEM.encode("CERTIFICATE", root).utf8), to: "\(folder)/trust/root-\(number).pem")
+    }
+    guard revoked > 0 else { return }
+    let (root, list) = try revocationList(revoked, now: now)
+    try write(Array(PEM.encode("CERTIFICATE", root).utf8), to: "\(folder)/trust/revoking.pem")
+    let copy = CacheEntry.Copy(digest: digest(.sha256, list).hex, size: list.count, fetched: now, end: nil)
+    try ListCache(folder: folder + "/cache").write(
+      CacheEntry(ListSource(.revocation, "http://example.com/crl"), copy: copy, due: now.adding(seconds: 86_400)),
+      body: list)
   }
 
   /// Lines NAME OURS FLOOR in nanoseconds, FLOOR 0 where the target is absolute; and `memory` in kilobytes.

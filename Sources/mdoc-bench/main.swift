@@ -1,5 +1,4 @@
 import CivilTime
-import Crypto
 import Glibc
 
 // mdoc-bench verify FLOOR FILE ROUNDS: verification against the floor program, rounds in turn; one line for each case:
@@ -8,7 +7,8 @@ import Glibc
 // mdoc-bench profile new|seen PASSES: verification alone, for a profiler.
 // mdoc-bench root FILE: a root certificate in DER, for a reader that must trust something to get ready.
 // mdoc-bench trust ROUNDS: lines NAME OURS FLOOR of a reader that trusts many. mdoc-bench vical FILE ROUNDS: import of a list.
-// mdoc-bench anchors FOLDER COUNT: so many roots, a file each.
+// mdoc-bench site FOLDER ANCHORS REVOKED: so many roots in FOLDER/trust, a file each, and a list of so many revoked serial
+// numbers in FOLDER/cache, as refresh would have written it.
 // mdoc-bench start PROGRAM CONFIG RUNS: one line, NAME NANOSECONDS KILOBYTES, medians.
 
 func median(_ values: [Int64]) -> Int64 { values.sorted()[values.count / 2] }
@@ -64,11 +64,10 @@ do {
   case ("root", 3): try write(makeVerification().inputs.root, to: arguments[2])
   case ("trust", 3): try TrustMeasurement.run(rounds: Int(arguments[2]) ?? 15)
   case ("vical", 4): try TrustMeasurement.vical(arguments[2], rounds: Int(arguments[3]) ?? 15)
-  case ("anchors", 4):
-    let roots = try TrustMeasurement.roots(Int(arguments[3]) ?? 1, now: UnixTime(seconds: Int64(time(nil))))
-    for (number, root) in roots.enumerated() {
-      try write(Array(PEM.encode("CERTIFICATE", root).utf8), to: "\(arguments[2])/root-\(number).pem")
-    }
+  case ("site", 5):
+    try TrustMeasurement.writeSite(
+      arguments[2], anchors: Int(arguments[3]) ?? 1, revoked: Int(arguments[4]) ?? 0,
+      now: UnixTime(seconds: Int64(time(nil))))
   case ("start", 5):
     let start = try StartMeasurement(arguments[2], configuration: arguments[3], runs: Int(arguments[4]) ?? 15)
     print("start \(start.nanoseconds) \(start.kilobytes)")

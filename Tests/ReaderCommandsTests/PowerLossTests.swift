@@ -172,6 +172,39 @@ struct PowerLossTests {
       prepare: bench.prepare, state: bench.trusted)
   }
 
+  @Test("leaves the old list of issuers or the new one: import")
+  func importing() throws {
+    let bench = try Bench()
+    var random = SystemRandomNumberGenerator()
+    let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
+    let provider = try IssuerAuthority(
+      commonName: "Provider", notBefore: now.adding(seconds: -86_400), random: &random)
+    let signer = try provider.makeSigner(
+      notBefore: now.adding(seconds: -3600), notAfter: now.adding(seconds: 86_400), purposes: [.vicalSigner],
+      random: &random)
+    try provider.pem.write(toFile: bench.path + "/provider.pem", atomically: true, encoding: .utf8)
+    let root = try Certificate(
+      try #require(PEM.blocks(in: String(contentsOfFile: bench.path + "/two.pem", encoding: .utf8)).first).bytes)
+    for number in 1...2 {
+      let draft = VICALDraft(
+        provider: "Provider", date: now.adding(seconds: Int64(number - 3) * 60), issueID: UInt64(number),
+        entries: number == 1 ? [] : [.init(root, docTypes: ["org.iso.18013.5.1.mDL"])])
+      try Data(draft.encoded(signedBy: signer)).write(to: URL(fileURLWithPath: "\(bench.path)/\(number).vical"))
+    }
+    let configuration = ["--config", bench.path + "/reader.toml"]
+    for before in [[], ["1"]] {
+      try stopEverywhere(
+        ["trust", "import", bench.path + "/2.vical"] + configuration, in: bench.live,
+        prepare: {
+          try bench.prepare()
+          _ = bench.reader("trust", "add", bench.path + "/provider.pem", "--list-signer", "--config", configuration[1])
+          for number in before {
+            _ = bench.reader("trust", "import", "\(bench.path)/\(number).vical", "--config", configuration[1])
+          }
+        }, state: bench.trusted)
+    }
+  }
+
   @Test("leaves the old state of a site or the new one: provision and rollback")
   func provision() throws {
     let bench = try Bench()
