@@ -163,50 +163,63 @@ struct VerifyOnlineTests {
     #expect(run.err.contains("': \(fault)\n") && run.err.split(separator: "\n").count == 2, "\(run.err)")
   }
 
-  @Test(
-    "names the parameter that is missing, surplus or not right",
-    arguments: [
-      (
+  /// Words, and what is said about them. A type of its own, since the oldest compiler gives up over tuples like these.
+  struct Usage: Sendable {
+    let words: [String]
+    let message: String
+
+    init(_ words: [String], _ message: String) {
+      self.words = words
+      self.message = message
+    }
+  }
+
+  private static func and(_ words: String...) -> [String] { parameters + words }
+
+  private static var usages: [Usage] {
+    [
+      Usage(
         ["--handover", "openid4vp", "--nonce", "n"],
         "--client-id: missing\n--handover openid4vp needs --client-id, --nonce, --response-uri\n"
       ),
-      (
+      Usage(
         ["--handover", "annexB", "--nonce", "n", "--client-id", "c", "--response-uri", "u"],
         "--mdoc-nonce: missing\n--handover annexB needs --client-id, --nonce, --response-uri, --mdoc-nonce\n"
       ),
-      (
+      Usage(
         ["--handover", "dc_api", "--origin", "https://a", "--nonce="],
         "--nonce: empty\ngive it as it was in the request\n"
       ),
-      (
-        parameters + ["--mdoc-nonce", "x"],
-        "--mdoc-nonce: not in the handover openid4vp\n"
-          + "leave it out: that form has --client-id, --nonce, --response-uri\n"
+      Usage(
+        and("--mdoc-nonce", "x"),
+        "--mdoc-nonce: not in the handover openid4vp\nleave it out: that form has --client-id, --nonce, --response-uri\n"
       ),
-      (
+      Usage(
         ["--nonce", "n", "--transcript", "83f6f6f6"],
         "--nonce: given without --handover\nname the flow: --handover openid4vp|dc_api|annexB\n"
       ),
-      (
-        parameters + ["--transcript", "83f6f6f6"],
-        "--handover: given beside --transcript\n"
-          + "leave --transcript out: it is made of --client-id, --nonce, --response-uri\n"
+      Usage(
+        and("--transcript", "83f6f6f6"),
+        "--handover: given beside --transcript\nleave --transcript out: it is made of --client-id, --nonce, --response-uri\n"
       ),
-      (
+      Usage(
         ["--handover", "annexb"], "--handover 'annexb': no such value\ndid you mean annexB?\n"
       ),
-      (
+      Usage(
         ["--handover", "dc_api", "--nonce", "n", "--origin", "https://a/"],
         "--origin 'https://a/': no origin\nwrite it without origin: and without a slash at its end\n"
       ),
-      (
-        parameters + ["--jwk-thumbprint", "QoPs"],
+      Usage(
+        and("--jwk-thumbprint", "QoPs"),
         "--jwk-thumbprint 'QoPs': no SHA-256 thumbprint\ngive its 32 bytes in base64url or in hexadecimal\n"
       ),
-    ])
-  func usage(words: [String], message: String) throws {
-    let run = try verify("o2d2", words)
+    ]
+  }
+
+  @Test("names the parameter that is missing, surplus or not right", arguments: usages)
+  func usage(_ usage: Usage) throws {
+    let run = try verify("o2d2", usage.words)
     #expect(run.status == 2 && run.out.isEmpty)
-    #expect(run.err == "mdoc-reader: " + message)
+    #expect(run.err == "mdoc-reader: " + usage.message)
   }
 }
