@@ -120,7 +120,7 @@ private final class Demo {
       panel: .terminal(descriptor: STDOUT_FILENO), events: .none)
     parts.timeouts.idle = .seconds(5)
     let appliance = try Appliance(parts) {
-      Appliance.TrustMaterial(store: TrustStore(folder: trust), lists: CachedLists(), configured: [], own: nil)
+      Appliance.TrustMaterial(store: TrustStore(folder: trust), lists: { CachedLists() }, configured: [], own: nil)
     }
     self.appliance = appliance
     appliance.onReport = { [unowned self] in take($0) }

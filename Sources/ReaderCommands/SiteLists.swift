@@ -6,6 +6,7 @@ import Crypto
 import Kernel
 import ListCache
 import MdocVerification
+import Synchronization
 import Trust
 import TrustStore
 
@@ -36,7 +37,10 @@ extension Site {
     let lists = CachedListReader(ListCache(folder: cacheFolder))
     let configured = configuration.refresh.issuerLists.map { ListSource(.issuers, $0) }
     let own = ownCertificate
-    return { Appliance.TrustMaterial(store: store, lists: lists.load(), configured: configured, own: own) }
+    return {
+      let copies = ListsBeside(lists)
+      return Appliance.TrustMaterial(store: store, lists: copies.take, configured: configured, own: own)
+    }
   }
 
   private var ownCertificate: DatedCertificate? {
@@ -83,9 +87,19 @@ extension Certificate {
 
 extension Appliance.TrustMaterial {
   /// What a trust folder and a cache hold now.
-  init(store: TrustStore, lists: CachedLists, configured: [ListSource], own: DatedCertificate?) {
-    let revocation = RevocationLists(lists.revocation)
-    var contents = store.load(isRevoked: revocation.isRevoked)
+  ///
+  /// - Parameter take: gives the copies of lists, when they are needed: after the certificates, as a rule.
+  init(store: TrustStore, lists take: () -> CachedLists, configured: [ListSource], own: DatedCertificate?) {
+    var taken: (lists: CachedLists, revocation: RevocationLists)?
+    func taking() -> (lists: CachedLists, revocation: RevocationLists) {
+      if let taken { return taken }
+      let lists = take()
+      let both = (lists, RevocationLists(lists.revocation))
+      taken = both
+      return both
+    }
+    var contents = store.load { taking().revocation.isRevoked($0, issuedBy: $1) }
+    let (lists, revocation) = taking()
     contents.take(lists, revocation)
     var problems = contents.problems.map { "\($0)" }
     switch contents.state {
@@ -100,5 +114,32 @@ extension Appliance.TrustMaterial {
     self.lists = lists.entries(and: configured + contents.revocationSources)
     certificates = contents.certificates.map { DatedCertificate($0.certificate, title: $0.list.title.lowercased()) }
     if let own { certificates.append(own) }
+  }
+}
+
+/// Copies of lists that are read in a thread beside the one that reads certificates: either takes its time where there are
+/// many.
+private final class ListsBeside {
+  private final class Result: Sendable {
+    let lists = Mutex<CachedLists?>(nil)
+  }
+
+  private let reader: CachedListReader
+  private let result = Result()
+  /// Nil where no thread can be had: then they are read when they are asked for.
+  private let thread: JoinedThread?
+
+  init(_ reader: CachedListReader) {
+    self.reader = reader
+    thread = try? JoinedThread("lists") { [result] in
+      let lists = reader.load()
+      result.lists.withLock { $0 = lists }
+    }
+  }
+
+  /// Waits for the end of the reading.
+  func take() -> CachedLists {
+    thread?.join()
+    return result.lists.withLock { $0 } ?? reader.load()
   }
 }
