@@ -202,6 +202,34 @@ struct SignerChainTests {
     #expect(try pki.verdict(anchors: [], signer: signer).findings == [])
   }
 
+  @Test("a root of the same name with a new key is another root, whatever the old key says about it (link certificate)")
+  func rollover() throws {
+    let pki = try TestPKI()
+    let newKey = try PrivateKey.generate(.p256)
+    // The new key's certificate, once signed by the old key and once by itself.
+    var successor = pki.root
+    successor.serialNumber = SerialNumber(magnitude: [3])
+    successor.publicKeyInfo = CertificateDraft.publicKeyInfo(of: newKey.publicKey)
+    successor[.subjectKeyIdentifier] = .subjectKeyIdentifier(newKey.publicKey.keyIdentifier)
+    var link = successor
+    link[.authorityKeyIdentifier] = .authorityKeyIdentifier(pki.rootKey.publicKey.keyIdentifier)
+    var draft = pki.signer
+    draft[.authorityKeyIdentifier] = .authorityKeyIdentifier(newKey.publicKey.keyIdentifier)
+    let signer = try Certificate(try draft.encoded(signedBy: newKey))
+    let old = try pki.anchor()
+    #expect(try pki.verdict(anchors: [old], signer: signer).findings == [hard(.noTrustAnchor)])
+    // Nor does one that leaves out whose key it is.
+    draft[.authorityKeyIdentifier] = nil
+    let silent = try Certificate(try draft.encoded(signedBy: newKey))
+    #expect(try pki.verdict(anchors: [old], signer: silent).findings.contains(hard(.signerCertSignatureInvalid)))
+    // Trusted is the new root once somebody has added it, in either form, and the old one stays what it was.
+    for form in [try successor.encoded(signedBy: newKey), try link.encoded(signedBy: pki.rootKey)] {
+      let anchors = [old, TrustAnchor(try Certificate(form), source: "test")]
+      #expect(try pki.verdict(anchors: anchors, signer: signer).isTrusted)
+      #expect(try pki.verdict(anchors: anchors).isTrusted)
+    }
+  }
+
   @Test("an assessment that was kept asks for the doc type each time")
   func keptForDocTypes() throws {
     let pki = try TestPKI()
