@@ -68,6 +68,10 @@ let package = Package(
     core("Crypto", ["Bytes", "CivilTime", "COpenSSL"]),
     core("COSE", ["Bytes", "CBOR", "Crypto"]),
     core("Inflate", ["Bytes", "CZlib"]),
+    // jansson reads and writes it
+    core("JSON", ["CJansson"]),
+    // HTTP messages, forms and addresses as values
+    core("Web", ["Bytes"]),
 
     // The mdoc model, trust rules, sans-IO engines
     core("Bluetooth", ["Bytes", "CBOR"]),
@@ -76,6 +80,7 @@ let package = Package(
     core("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc"], settings: sparesCopyPropagation),
     core("VICAL", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Trust"]),
     core("StatusLists", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Inflate", "Mdoc", "Trust"]),
+    core("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
     core("MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust"]),
 
     // What the site wants, and the machine that does it
@@ -91,7 +96,6 @@ let package = Package(
     // Edges
     edge("Kernel", ["CLinux"]),
     edge("GPIO", ["Kernel", "CGPIOD", "Bytes", "Panel"]),
-    edge("JSON", ["CJansson"]),
     edge("Commands", ["Kernel", "Bytes"]),
     edge("Pictures", ["Kernel", "CPNG"]),
     edge("QRScan", ["Kernel", "Pictures", "CZBar"]),
@@ -101,9 +105,6 @@ let package = Package(
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "VICAL"]),
-    // The JSON of a status token in JWT form; jansson reads it
-    edge("StatusJWT", ["JSON", "Bytes", "CivilTime", "StatusLists"]),
-
     // The only target that opens IP sockets; `refresh` alone uses it
     edge("HTTPFetch", ["CCurl", "Bytes"]),
     // Copies of lists that were fetched, and what is due
@@ -155,6 +156,7 @@ let package = Package(
     tests("CivilTime"),
     tests("CBOR", ["Bytes"]),
     tests("Crypto", ["Bytes", "CivilTime"]),
+    tests("Web", ["Bytes"]),
     tests("COSE", ["Bytes", "CBOR", "Crypto"]),
     tests("Mdoc", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Bluetooth"]),
     tests("Trust", ["Bytes", "CivilTime", "Crypto", "Issuer"]),
