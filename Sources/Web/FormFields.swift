@@ -66,7 +66,9 @@ func decodePercent(_ bytes: some Collection<UInt8>, plusIsSpace: Bool) -> String
   while let byte = rest.popFirst() {
     switch byte {
     case UInt8(ascii: "%"):
-      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else { return nil }
+      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+        return nil
+      }
       result.append(high << 4 | low)
     case UInt8(ascii: "+") where plusIsSpace: result.append(UInt8(ascii: " "))
     default: result.append(byte)

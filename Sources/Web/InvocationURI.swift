@@ -31,7 +31,9 @@ package struct InvocationURI: Equatable, Sendable {
     var rest = bytes[(colon + 1)...]
     if let mark = rest.firstIndex(of: UInt8(ascii: "#")) { rest = rest[..<mark] }
     let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
-    guard let fields = FormFields(reading: String(decoding: rest[mark...].dropFirst(), as: UTF8.self)) else { return nil }
+    guard let fields = FormFields(reading: String(decoding: rest[mark...].dropFirst(), as: UTF8.self)) else {
+      return nil
+    }
     self.scheme = scheme
     place = String(decoding: rest[..<mark], as: UTF8.self)
     self.fields = fields

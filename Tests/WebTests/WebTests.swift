@@ -68,7 +68,9 @@ struct WebTests {
 
   @Test("secrets go to https and to this machine only")
   func confidential() {
-    for text in ["https://a.example", "http://localhost:80", "http://127.0.0.1:8080/x", "http://[::1]:1", "http://[::1]"] {
+    for text in [
+      "https://a.example", "http://localhost:80", "http://127.0.0.1:8080/x", "http://[::1]:1", "http://[::1]",
+    ] {
       #expect(WebAddress(text)?.isConfidential == true, "\(text)")
     }
     for text in ["http://a.example", "http://127.0.0.1.example", "http://localhost.example", "http://127.0.0.2"] {
