@@ -47,6 +47,7 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(
       name: "CJansson", path: "Sources/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CJOSE", path: "Sources/CJOSE", pkgConfig: "jose", providers: [.apt(["libjose-dev"])]),
     .systemLibrary(name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CQREncode", path: "Sources/CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -70,6 +71,8 @@ let package = Package(
     core("Inflate", ["Bytes", "CZlib"]),
     // jansson reads and writes it
     core("JSON", ["CJansson"]),
+    // Signed and encrypted JSON: libjose does the work
+    core("JOSE", ["Bytes", "JSON", "Crypto", "CJOSE"]),
     // HTTP messages, forms and addresses as values
     core("Web", ["Bytes"]),
 
@@ -180,6 +183,7 @@ let package = Package(
     tests("Kernel", ["CLinux"]),
     tests("GPIO", ["Kernel", "Panel"]),
     tests("JSON"),
+    tests("JOSE", ["Bytes", "JSON", "Crypto"]),
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),

@@ -105,6 +105,15 @@ static inline int mdoc_ec_coordinates(const EVP_PKEY *key, unsigned char *x, uns
   return good;
 }
 
+/// The scalar of an EC private key, big-endian, `size` bytes. 1 for success; nothing is written otherwise.
+static inline int mdoc_ec_scalar(const EVP_PKEY *key, unsigned char *scalar, int size) {
+  BIGNUM *number = NULL;
+  int good = EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &number) == 1
+    && BN_bn2binpad(number, scalar, size) == size;
+  BN_clear_free(number);
+  return good;
+}
+
 /// HKDF (RFC 5869, extract and expand) with SHA-256. 1 for success. An empty salt or info is allowed.
 static inline int mdoc_hkdf_sha256(
     EVP_KDF *algorithm, const unsigned char *secret, size_t secret_count, const unsigned char *salt, size_t salt_count,

@@ -42,3 +42,6 @@ func discardingQueue(_ error: CryptoError) -> CryptoError {
   ERR_clear_error()
   return error
 }
+
+/// Empties OpenSSL's error queue of this thread after calls of a library that uses OpenSSL too and leaves its errors there.
+package func discardOpenSSLErrors() { ERR_clear_error() }

@@ -61,6 +61,20 @@ package final class PrivateKey: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(evp) }
 
+  /// The scalar, big-endian, `curve.fieldSize` bytes, for a library that calculates by itself.
+  ///
+  /// Throws `unsuitableCurve` for curves that are not Weierstrass's, and `invalidKey` where the scalar is not in this
+  /// process but in what a provider asks.
+  package func scalar() throws(CryptoError) -> SecretBytes {
+    guard curve.kind == .weierstrass else { throw .unsuitableCurve(curve) }
+    var isGood = false
+    let scalar = SecretBytes(count: curve.fieldSize) {
+      isGood = mdoc_ec_scalar(evp, $0.baseAddress, Int32($0.count)) == 1
+    }
+    guard isGood else { throw discardingQueue(.invalidKey) }
+    return scalar
+  }
+
   /// A signature of `message`: r || s or the EdDSA string. `hash` is nil for EdDSA and only there.
   package func signature(for message: some Collection<UInt8>, hash: HashAlgorithm?) throws(CryptoError) -> [UInt8] {
     guard let size = curve.signatureSize, (hash == nil) == (curve.kind == .edwards) else {

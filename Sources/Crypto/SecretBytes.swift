@@ -26,7 +26,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
   package var count: Int { storage.count }
 
   /// Lends the bytes; the pointer is valid inside `body` only.
-  func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+  package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     try body(UnsafeBufferPointer(storage))
   }
 }
