@@ -183,7 +183,7 @@ let package = Package(
     tests("Kernel", ["CLinux"]),
     tests("GPIO", ["Kernel", "Panel"]),
     tests("JSON"),
-    tests("JOSE", ["Bytes", "JSON", "Crypto"]),
+    tests("JOSE", ["Bytes", "JSON", "Crypto", "CJOSE"]),
     tests("Commands", ["Kernel"]),
     tests("Pictures", ["Kernel"]),
     tests("QRScan", ["Kernel", "Pictures", "CQREncode"]),

@@ -21,7 +21,7 @@ extension CompactJWE {
     for info in [partyU, partyV] {
       guard info?.count ?? 0 <= maximumPartyInfoSize else { throw .tooLarge }
     }
-    guard payload.count <= maximumSize else { throw .tooLarge }
+    guard payload.count / 3 * 4 <= maximumSize else { throw .tooLarge }
     let header = JSONValue.object([
       "alg": .string(keyAgreement), "enc": .string(encryption.rawValue), "kid": key.id.map { .string($0) },
       "apu": partyU.map { .string(Base64.url.encode($0)) }, "apv": partyV.map { .string(Base64.url.encode($0)) },

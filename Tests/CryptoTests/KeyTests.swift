@@ -1,4 +1,5 @@
 import Bytes
+import TestSupport
 import Testing
 
 @testable import Crypto
@@ -46,6 +47,23 @@ func queueIsEmpty() -> Bool { openSSLError("probe") == .openSSL(call: "probe", r
     #expect(full.isValid(signature: signature, for: [1, 2, 3], hash: .sha256))
     #expect(compressed.isValid(signature: signature, for: [1, 2, 3], hash: .sha256))
     #expect(!mirrored.isValid(signature: signature, for: [1, 2, 3], hash: .sha256))
+  }
+
+  @Test("the scalar of a key comes out as it went in, in full length", arguments: weierstrassCurves)
+  func scalar(curve: Curve) throws {
+    let small = [UInt8](repeating: 0, count: curve.fieldSize - 1) + [7]
+    let scalar = try PrivateKey(curve: curve, scalar: small).scalar()
+    #expect(scalar.withBytes { Array($0) } == small)
+    let key = try PrivateKey.generate(curve)
+    let own = try key.scalar().withBytes { Array($0) }
+    #expect(try PrivateKey(curve: curve, scalar: own).publicKey == key.publicKey)
+  }
+
+  @Test("keys of the other kinds have no scalar", arguments: rawCurves)
+  func noScalar(curve: Curve) throws {
+    let key = try PrivateKey.generate(curve)
+    #expect(thrown(CryptoError.self) { _ = try key.scalar() } == .unsuitableCurve(curve))
+    #expect(queueIsEmpty())
   }
 
   @Test("coordinates with leading zeros keep their full length")
