@@ -111,6 +111,14 @@ package final class Certificate: Sendable {
     crlDistributionPoints = read(.crlDistributionPoints, CRLDistributionPoints.init(der:))
   }
 
+  /// The names of the subject beside its distinguished name, such as the DNS names of a server. Read on each call: document
+  /// signers have none that anybody asks for.
+  package var subjectAltName: ExtensionReading<GeneralNames> {
+    guard let found = extensions.first(where: { $0.oid == .subjectAltName }) else { return .absent }
+    guard let names = GeneralNames(der: found.value) else { return .malformed(isCritical: found.isCritical) }
+    return .present(names, isCritical: found.isCritical)
+  }
+
   /// SHA-256 over the whole certificate: its name in the trust store. Computed on each call.
   package var fingerprint: [UInt8] { digest(.sha256, encoded) }
 
