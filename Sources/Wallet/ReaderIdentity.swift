@@ -72,11 +72,25 @@ package struct ReaderRoots: Sendable {
 
   private func distrust(of leaf: Certificate, chain: [Certificate]) -> ReaderIdentity.Distrust? {
     if leaf.readerProfileFaults.contains(where: \.isHard) { return .readerProfile }
-    return switch pathFault(of: leaf, through: Array(chain.dropFirst()), to: roots, now: now) {
-    case .untrusted: .readerUntrusted
-    case .expired: .readerExpired
-    case .notYetValid: .readerNotYetValid
-    case nil: nil
+    var current = leaf
+    // A chain is as long as what came with the request, and every certificate in it is used once.
+    var intermediates = Array(chain.dropFirst())
+    while true {
+      if now < current.notBefore { return .readerNotYetValid }
+      if now > current.notAfter { return .readerExpired }
+      if let root = roots.first(where: { hasIssued($0, current) }) {
+        if now < root.notBefore { return .readerNotYetValid }
+        return now > root.notAfter ? .readerExpired : nil
+      }
+      guard let place = intermediates.firstIndex(where: { $0.isAuthority && hasIssued($0, current) }) else {
+        return .readerUntrusted
+      }
+      current = intermediates.remove(at: place)
     }
+  }
+
+  private func hasIssued(_ issuer: Certificate, _ certificate: Certificate) -> Bool {
+    guard certificate.issuer == issuer.subject, let key = try? issuer.publicKey.get() else { return false }
+    return certificate.isSigned(by: key)
   }
 }
