@@ -94,6 +94,11 @@ let package = Package(
       "Configuration",
       ["CTOML", "Bytes", "CivilTime", "Crypto", "Mdoc", "MdocVerification", "Policy", "Panel", "ReaderCore", "Trust"]),
 
+    // Presentation online: the wallet's side and a verifier's
+    core(
+      "OpenID4VP",
+      ["Bytes", "CivilTime", "CBOR", "JSON", "Web", "COSE", "Crypto", "JOSE", "Mdoc", "MdocVerification", "Trust"]),
+
     core("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
 
     // Edges
@@ -191,6 +196,9 @@ let package = Package(
     tests("SimulatedAir", ["Kernel", "CLinux", "Bluetooth", "Links"]),
     tests("KernelBluetooth", ["Kernel", "Bluetooth", "Links"]),
     tests("TerminalPanel", ["Kernel", "Panel"]),
+    tests(
+      "OpenID4VP",
+      ["Bytes", "CivilTime", "CBOR", "JSON", "Web", "Crypto", "JOSE", "Mdoc", "MdocVerification", "Trust", "Issuer"]),
     tests("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer", "VICAL"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),

@@ -61,4 +61,22 @@ extension JSONValue {
     guard case .array(let elements) = self else { return [] }
     return elements.compactMap(\.string)
   }
+
+  /// The elements of an array; nil for anything else.
+  package var elements: [JSONValue]? {
+    if case .array(let elements) = self { return elements }
+    return nil
+  }
+
+  /// The members of an object; nil for anything else.
+  package var members: [Member]? {
+    if case .object(let members) = self { return members }
+    return nil
+  }
+
+  /// True or false; nil for anything else.
+  package var bool: Bool? {
+    if case .bool(let flag) = self { return flag }
+    return nil
+  }
 }
