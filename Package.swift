@@ -124,8 +124,7 @@ let package = Package(
     edge(
       "Wallet",
       [
-        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Pictures", "Bytes", "CivilTime", "CBOR",
-        "COSE",
+        "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE",
         "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer", "Trust",
       ]),
 
@@ -148,8 +147,14 @@ let package = Package(
         "COSE", "Crypto", "Mdoc", "Trust",
         "MdocVerification", "Policy", "Panel", "ReaderCore", "Configuration",
       ]),
+    .target(
+      name: "WalletCommands",
+      dependencies: [
+        "Wallet", "Commands", "JSON", "Kernel", "Links", "Pictures", "Bluetooth", "Bytes", "CivilTime", "Crypto",
+        "Issuer", "Mdoc",
+      ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
-    .executableTarget(name: "mdoc-wallet", dependencies: ["Wallet", "Commands"]),
+    .executableTarget(name: "mdoc-wallet", dependencies: ["WalletCommands", "Commands"]),
     // Scripts/bench; no product
     .executableTarget(
       name: "mdoc-bench",
@@ -209,13 +214,19 @@ let package = Package(
         "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
       ]),
     tests(
+      "WalletCommands",
+      [
+        "Wallet", "Commands", "Kernel", "Links", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR",
+        "COSE", "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
+      ]),
+    tests(
       "Appliance",
       [
         "Commands", "GPIO", "Kernel", "Links", "Pictures", "QRScan", "SimulatedAir", "TerminalPanel", "TrustStore",
         "Bytes",
         "CivilTime",
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
-        "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet",
+        "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet", "WalletCommands",
       ]),
     tests("HTTPFetch", ["Bytes"]),
     tests(
@@ -227,7 +238,7 @@ let package = Package(
         "Provisioning",
         "TrustStore", "Bytes",
         "CivilTime", "CBOR", "Crypto", "Mdoc", "StatusLists", "VICAL",
-        "MdocVerification", "Trust", "Issuer", "Wallet",
+        "MdocVerification", "Trust", "Issuer", "Wallet", "WalletCommands",
       ]),
   ],
   cxxLanguageStandard: .cxx17

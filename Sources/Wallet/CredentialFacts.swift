@@ -5,14 +5,14 @@ import JSON
 import Mdoc
 
 /// What `list` and `show` say about a credential. Values are personal data and come only when they are asked for.
-struct CredentialFacts {
-  let docType: String
+package struct CredentialFacts {
+  package let docType: String
   private let stored: StoredCredential
   private let mso: MobileSecurityObject?
   /// Of the document; nil when it names none that can be read.
-  let signer: Certificate?
+  package let signer: Certificate?
 
-  init(_ stored: StoredCredential) {
+  package init(_ stored: StoredCredential) {
     self.stored = stored
     docType = stored.credential.docType
     let auth = (try? decodeCBOR(stored.credential.issuerAuth)).flatMap { try? COSESign1($0) }
@@ -23,7 +23,7 @@ struct CredentialFacts {
   }
 
   /// The end of validity, or that it cannot be read.
-  var validUntil: String { mso?.validity.validUntil.description ?? "unreadable" }
+  package var validUntil: String { mso?.validity.validUntil.description ?? "unreadable" }
 
   private var members: [(name: String, value: String)] {
     [
@@ -35,7 +35,7 @@ struct CredentialFacts {
     ]
   }
 
-  func text(file: String, showsValues: Bool) -> String {
+  package func text(file: String, showsValues: Bool) -> String {
     var text = "\(docType)  (\(file))\n"
     for member in members { text += "  \(member.name.padded(to: 12))\(member.value)\n" }
     for space in stored.credential.nameSpaces {
@@ -47,7 +47,7 @@ struct CredentialFacts {
     return text
   }
 
-  func json(file: String, showsValues: Bool) -> JSONValue {
+  package func json(file: String, showsValues: Bool) -> JSONValue {
     let spaces = stored.credential.nameSpaces.map { space in
       JSONValue.Member(
         space.name,
@@ -69,7 +69,7 @@ struct CredentialFacts {
 }
 
 /// The kind of a value, without anything of its content but the size of bytes.
-func kindText(_ value: ElementValue) -> String {
+package func kindText(_ value: ElementValue) -> String {
   switch value {
   case .bool: "bool"
   case .string: "text"
@@ -85,7 +85,7 @@ func kindText(_ value: ElementValue) -> String {
 }
 
 /// A value as text for its holder. Control characters do not reach the terminal.
-func plainText(_ value: ElementValue) -> String {
+package func plainText(_ value: ElementValue) -> String {
   switch value {
   case .bool(let flag): flag ? "true" : "false"
   case .string(let text): terminalSafe(text)
@@ -104,7 +104,7 @@ func plainText(_ value: ElementValue) -> String {
 }
 
 /// Text of strangers for a terminal: what could move the cursor or hide text becomes a question mark.
-func terminalSafe(_ text: String) -> String {
+package func terminalSafe(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars.prefix(400) {
     switch scalar.properties.generalCategory {
@@ -113,4 +113,9 @@ func terminalSafe(_ text: String) -> String {
     }
   }
   return result
+}
+
+extension String {
+  /// With blanks behind it, to a width in characters.
+  package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

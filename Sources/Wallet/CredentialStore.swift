@@ -216,14 +216,4 @@ extension CredentialStore.Entry.Failure: CustomStringConvertible {
     case .violation(.keyDerivation): "no key could be derived from the passphrase; there may be too little memory"
     }
   }
-
-  /// What to do about it.
-  var hint: String {
-    switch self {
-    case .violation(.locked), .violation(.otherPassphrase): PassphraseSource.hint
-    case .violation(.keyDerivation): "try again when less is running"
-    case .system: "check the file's owner and mode"
-    default: "delete the file, or put an intact copy in its place"
-    }
-  }
 }

@@ -1,5 +1,5 @@
 import Commands
 import Glibc
-import Wallet
+import WalletCommands
 
 exit(WalletCommands.run(Array(CommandLine.arguments.dropFirst()), console: .standard(program: "mdoc-wallet")))

@@ -12,6 +12,7 @@ import Testing
 import Trust
 import TrustStore
 import Wallet
+import WalletCommands
 
 @testable import Appliance
 

@@ -3,7 +3,7 @@ import Foundation
 import ReaderCore
 import Synchronization
 import Testing
-import Wallet
+import WalletCommands
 
 @testable import Appliance
 

@@ -12,6 +12,7 @@ import ReaderCore
 import TestSupport
 import Testing
 import Wallet
+import WalletCommands
 
 @testable import Appliance
 

@@ -2,7 +2,7 @@ import Commands
 import Foundation
 import Synchronization
 import Testing
-import Wallet
+import WalletCommands
 
 /// A wallet in a thread of its own.
 final class PresentingWallet: Sendable {

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Trust
 import TrustStore
-import Wallet
+import WalletCommands
 
 @testable import ReaderCommands
 

@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import Kernel
 import Testing
-import Wallet
+import WalletCommands
 
 @testable import ReaderCommands
 

@@ -8,6 +8,7 @@ import Kernel
 import Pictures
 import Testing
 import Wallet
+import WalletCommands
 
 @testable import ReaderCommands
 

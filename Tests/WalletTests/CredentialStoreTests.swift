@@ -1,6 +1,7 @@
 import CBOR
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 import Wallet
 

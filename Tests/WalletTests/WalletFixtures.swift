@@ -30,15 +30,3 @@ func itemsRequest(_ docType: String, _ nameSpace: String, _ elements: String...)
 
 let mdlRequest = itemsRequest(
   "org.iso.18013.5.1.mDL", "org.iso.18013.5.1", "family_name", "given_name", "birth_date", "age_over_18")
-
-/// A folder that is gone when the test is over.
-final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.appendingPathComponent("wallet-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}

@@ -2,6 +2,7 @@ import Commands
 import Issuer
 import JSON
 import Kernel
+import Wallet
 
 /// `list`: the documents in a folder.
 enum ListCommand {
@@ -108,8 +109,4 @@ enum QuirksCommand {
     for flaw in Flaw.allCases { line(flaw.rawValue, flaw.expectation) }
     return 0
   }
-}
-
-extension String {
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

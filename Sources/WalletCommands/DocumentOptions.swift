@@ -5,6 +5,7 @@ import Crypto
 import Issuer
 import Kernel
 import Mdoc
+import Wallet
 
 /// The options that describe a document to be issued, shared by `issue` and `present`.
 struct DocumentOptions {

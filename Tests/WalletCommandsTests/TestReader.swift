@@ -10,6 +10,7 @@ import MdocSession
 import SimulatedAir
 import Synchronization
 import Wallet
+import WalletCommands
 
 /// A reader made of the engines and nothing else: one session over the simulated air.
 final class TestReader {

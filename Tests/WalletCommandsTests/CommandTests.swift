@@ -3,8 +3,10 @@ import Crypto
 import Foundation
 import Issuer
 import Kernel
+import TestSupport
 import Testing
 import Wallet
+import WalletCommands
 
 /// Runs the command line in this process.
 private func run(_ words: String...) -> (status: Int32, out: String, err: String) {

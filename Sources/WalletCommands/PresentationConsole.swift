@@ -1,97 +1,65 @@
 import Bluetooth
-import Bytes
 import Commands
-import Crypto
 import Glibc
 import JSON
 import Kernel
+import Links
 import Mdoc
-import MdocSession
+import Wallet
 
-/// Presents documents to one reader: turns the event loop until the session is over.
+/// A presentation near by on the command line: events become lines (or JSON lines) on standard output, the rest is remarks; what
+/// the holder types becomes consent.
 ///
-/// Lives on one thread. Data lines (or JSON lines) go to standard output, the rest is remarks.
-final class HolderPresentation {
-  /// What the QR code says.
-  let engagement: EngagementURI
-  private let plan: PresentationPlan
+/// Lives on one thread.
+final class PresentationConsole {
+  private let session: ProximityPresentationSession
+  private let consent: PresentationPlan.Consent
   private let console: Console
   private let isJSON: Bool
   private let loop: EventLoop
-  private let radio: HolderRadio
-  private var conversation: HolderConversation
-  private var timer: EventLoop.Timer?
   private var consentWatch: EventLoop.Watch?
   private var typed: [UInt8] = []
   private var pendingRequest: ReaderRequest?
-  private var result: HolderConversation.End?
+  private var end: HolderConversation.End?
+
+  /// What the QR code says.
+  var engagement: EngagementURI { session.engagement }
 
   init(
     air: String, documents: [StoredCredential], plan: PresentationPlan, roots: ReaderRoots, isJSON: Bool,
     console: Console
   ) throws {
-    guard let first = documents.first else {
-      throw CommandError.failure("present", "no document", hint: "issue one first")
-    }
-    self.plan = plan
+    consent = plan.consent
     self.console = console
     self.isJSON = isJSON
-    let curve =
-      plan.sessionCurve
-      ?? (first.credential.deviceKey.curve.kind == .edwards ? .p256 : first.credential.deviceKey.curve)
-    let key = try PrivateKey.generate(curve)
-    let psm = plan.usesL2CAP ? UInt16.random(in: ChannelPSM.range) : nil
-    let bluetooth = try HolderPresentation.offer(plan.mode, psm: plan.namesPSM ? psm : nil)
-    engagement = EngagementURI(engagement: DeviceEngagementDraft(key: key.publicKey, bluetooth: bluetooth).encode())
     loop = try EventLoop()
-    let answer = HolderAnswer(documents: documents, quirks: plan.quirks)
-    let ident = try DeviceEngagement(engagement.engagement).bleIdent
-    radio = HolderRadio(
-      loop: loop, air: air, bluetooth: bluetooth, ident: ident, mtu: plan.mtu, psm: psm, quirks: plan.quirks,
-      patience: plan.timeout)
-    conversation = HolderConversation(
-      engagement: engagement.engagement, key: key, answer: answer, roots: roots,
-      limits: SessionLimits(link: plan.timeout, message: plan.timeout), at: .now)
-  }
-
-  /// One UUID for both modes, fresh for this engagement: a random one of RFC 9562 version 4.
-  private static func offer(_ mode: PresentationPlan.Mode, psm: UInt16?) throws -> BluetoothRetrieval {
-    var bytes = randomBytes(16)
-    bytes[6] = bytes[6] & 0x0f | 0x40
-    bytes[8] = bytes[8] & 0x3f | 0x80
-    guard let uuid = UUID128(bytes) else { preconditionFailure("16 bytes are a UUID") }
-    return BluetoothRetrieval(
-      peripheralServer: mode == .central ? nil : .init(uuid: uuid, psm: psm),
-      centralClient: mode == .peripheral ? nil : uuid)
+    session = try ProximityPresentationSession(
+      loop: loop, air: air, documents: documents, offer: plan.offer, quirks: plan.quirks, roots: roots)
   }
 
   /// Goes on the air: from here on a reader finds this wallet.
   func open() throws {
-    timer = loop.timer("holder session") { [weak self] in self?.feed(.tick) }
-    try radio.start { [weak self] event in self?.take(event) }
-    drain()
+    try session.open { [weak self] event in self?.take(event) }
     report("engagement", engagement.text, [.init("text", .string(engagement.text))])
   }
 
   /// Turns until the session is over; whether the reader ended it properly after an answer.
   func run() throws -> Bool {
-    let signals = try SignalWatch([SIGINT, SIGTERM], on: loop) { [weak self] _ in self?.feed(.cancel) }
+    let signals = try SignalWatch([SIGINT, SIGTERM], on: loop) { [weak self] _ in self?.session.terminate() }
     defer { signals.cancel() }
     try loop.run()
     endConsent()
-    let end = result ?? .cancelled
+    let end = end ?? .cancelled
     report(
-      "ended", HolderPresentation.text(of: end),
+      "ended", PresentationConsole.text(of: end),
       [.init("reason", .string(end.code)), .init("proper", .bool(end.isProper))])
     return end.isProper
   }
 
-  // MARK: The link
-
-  private func take(_ event: HolderRadio.Event) {
+  private func take(_ event: ProximityPresentationSession.Event) {
     switch event {
     case .remark(let text): console.remark(text)
-    case .started(let mode, let start):
+    case .linked(let mode, let start):
       let transport = start.transport == .l2cap ? " over a channel" : ""
       report(
         "link", "link up in \(mode.name)\(transport), MTU \(start.mtu)",
@@ -99,37 +67,10 @@ final class HolderPresentation {
           .init("mode", .string(mode.rawValue)), .init("transport", .string(start.transport.rawValue)),
           .init("mtu", .integer(start.mtu)),
         ])
-      feed(.linkStarted)
-    case .message(let message): feed(.message(message))
-    case .endedByReader: feed(.readerEndedLink)
-    case .lost: feed(.linkLost)
-    case .closed: loop.stop()
-    }
-  }
-
-  // MARK: The conversation
-
-  private func feed(_ input: HolderConversation.Input) {
-    guard result == nil else { return }
-    conversation.handle(input, at: .now)
-    drain()
-  }
-
-  private func drain() {
-    while let output = conversation.nextOutput() {
-      switch output {
-      case .send(let message, let disturbance): radio.send(message, disturbance)
-      case .endLink: radio.sendEnd()
-      case .wake(let instant): timer?.set(at: instant)
-      case .ask(let request): ask(request)
-      case .finished(let end):
-        // A reader that ends the session before it has the whole answer did not get one.
-        let isCutShort = end == .endedByReader && radio.hasUnsentMessage
-        result = isCutShort ? .failed(.sessionTerminatedByPeer) : end
-        timer?.cancel()
-        // Closing is asynchronous: what is still to be sent goes out first.
-        radio.close()
-      }
+    case .requestReceived(let request): ask(request)
+    case .ended(let end):
+      self.end = end
+      loop.stop()
     }
   }
 
@@ -137,11 +78,11 @@ final class HolderPresentation {
 
   private func ask(_ request: ReaderRequest) {
     if isJSON {
-      console.data(json("asked", [.init("documents", .array(request.documents.map(HolderPresentation.json)))]))
+      console.data(json("asked", [.init("documents", .array(request.documents.map(PresentationConsole.json)))]))
     } else {
       for line in request.lines { console.data(line) }
     }
-    switch plan.consent {
+    switch consent {
     case .always(let isGranted): decide(request, isGranted)
     case .ask:
       pendingRequest = request
@@ -174,10 +115,7 @@ final class HolderPresentation {
 
   private func decide(_ request: ReaderRequest, _ isGranted: Bool) {
     report("consent", isGranted ? "consent given" : "consent refused", [.init("granted", .bool(isGranted))])
-    // Not from inside the drain that asked: one input at a time.
-    let answers = request.documents.map { _ in isGranted }
-    let timer = loop.timer("consent") { [weak self] in self?.feed(.consent(answers)) }
-    timer.set(after: .zero)
+    session.sendResponse(request.documents.map { _ in isGranted })
   }
 
   private func endConsent() {

@@ -2,6 +2,7 @@ import Commands
 import Crypto
 import Glibc
 import Kernel
+import Wallet
 
 /// Where a verb takes the passphrase of a wallet from: a file, the environment or the person in front of it. Never an
 /// argument, which everybody on the machine can read.
@@ -96,5 +97,17 @@ enum PassphraseSource {
       pthread_sigmask(SIG_SETMASK, &formerly, nil)
     }
     return try body()
+  }
+}
+
+extension CredentialStore.Entry.Failure {
+  /// What to do about it.
+  var hint: String {
+    switch self {
+    case .violation(.locked), .violation(.otherPassphrase): PassphraseSource.hint
+    case .violation(.keyDerivation): "try again when less is running"
+    case .system: "check the file's owner and mode"
+    default: "delete the file, or put an intact copy in its place"
+    }
   }
 }

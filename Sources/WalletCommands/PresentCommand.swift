@@ -4,6 +4,7 @@ import Issuer
 import Kernel
 import Mdoc
 import Pictures
+import Wallet
 
 /// `present`: shows a code, answers one reader, and says how it went.
 enum PresentCommand {
@@ -38,7 +39,7 @@ enum PresentCommand {
     let plan = try PresentationPlan(arguments)
     let shape = try CodeShape(arguments)
     let documents = try documents(arguments, flaw: plan.flaw, console: console)
-    let presentation = try HolderPresentation(
+    let presentation = try PresentationConsole(
       air: air, documents: documents, plan: plan, roots: try readerRoots(arguments), isJSON: arguments.has("--json"),
       console: console)
     try presentation.open()
@@ -108,38 +109,22 @@ enum PresentCommand {
 
 /// How a presentation goes, apart from what is presented.
 struct PresentationPlan {
-  /// Which of the two Bluetooth modes are offered, named from the wallet's view.
-  enum Mode: String, CaseIterable {
-    case central
-    case peripheral
-    case both
-  }
-
   /// Where consent comes from.
   enum Consent {
     case ask
     case always(Bool)
   }
 
-  var mode = Mode.both
+  var offer = ProximityPresentationSession.Offer()
   var consent = Consent.ask
   var quirks = Quirks()
   /// A flaw that was named as a quirk.
   var flaw: Flaw?
-  var mtu = 515
-  /// Whether an LE credit-based channel is offered and used beside GATT.
-  var usesL2CAP = false
-  /// Whether the code names that channel.
-  var namesPSM = false
-  /// How long each step of the reader may take.
-  var timeout = Duration.seconds(120)
-  /// Nil for the curve of the device key, where that can agree.
-  var sessionCurve: Curve?
 
   init() {}
 
   init(_ arguments: Arguments) throws(CommandError) {
-    mode = try arguments.choice("--mode", of: Mode.self) ?? mode
+    offer.mode = try arguments.choice("--mode", of: ProximityPresentationSession.Mode.self) ?? offer.mode
     switch (arguments.has("--yes"), arguments.has("--no")) {
     case (true, true): throw CommandError.usage("--no", "--yes says the opposite", hint: "give one of the two")
     case (false, false): break
@@ -156,13 +141,13 @@ struct PresentationPlan {
       }
       self.flaw = flaw
     }
-    mtu = try arguments.integer("--mtu", in: 23...517) ?? mtu
-    usesL2CAP = arguments.has("--l2cap")
-    namesPSM = arguments.has("--psm-in-engagement")
+    offer.mtu = try arguments.integer("--mtu", in: 23...517) ?? offer.mtu
+    offer.usesL2CAP = arguments.has("--l2cap")
+    offer.namesPSM = arguments.has("--psm-in-engagement")
     try checkChannel()
-    if let seconds = try arguments.integer("--timeout", in: 1...3600) { timeout = .seconds(seconds) }
-    sessionCurve = try arguments.choice("--session-curve", of: Curve.self)
-    if let curve = sessionCurve, curve.kind == .edwards {
+    if let seconds = try arguments.integer("--timeout", in: 1...3600) { offer.timeout = .seconds(seconds) }
+    offer.sessionCurve = try arguments.choice("--session-curve", of: Curve.self)
+    if let curve = offer.sessionCurve, curve.kind == .edwards {
       throw CommandError.usage(
         "--session-curve \(curve.rawValue)", "a key on this curve cannot agree", hint: "use P-256, or X25519")
     }
@@ -170,14 +155,14 @@ struct PresentationPlan {
 
   /// What has no meaning together.
   private func checkChannel() throws(CommandError) {
-    if namesPSM, !usesL2CAP {
+    if offer.namesPSM, !offer.usesL2CAP {
       throw CommandError.usage("--psm-in-engagement", "there is no channel to name", hint: "add --l2cap")
     }
-    if namesPSM, mode == .central {
+    if offer.namesPSM, offer.mode == .central {
       throw CommandError.usage(
         "--psm-in-engagement", "in mode central the channel is the reader's", hint: "leave it out")
     }
-    for quirk in [Quirk.noStart, .invalidFragment] where usesL2CAP && quirks.contains(quirk) {
+    for quirk in [Quirk.noStart, .invalidFragment] where offer.usesL2CAP && quirks.contains(quirk) {
       throw CommandError.usage(
         "--quirk \(quirk.rawValue)", "a channel has neither State nor parts", hint: "leave --l2cap out")
     }

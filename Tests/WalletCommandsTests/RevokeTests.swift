@@ -2,9 +2,12 @@ import Commands
 import Crypto
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 
-@testable import Wallet
+import Wallet
+
+@testable import WalletCommands
 
 @Suite("The revocation list of the test issuer")
 struct RevokeTests {

@@ -1,6 +1,7 @@
 import Commands
 import Issuer
 import JSON
+import Wallet
 
 /// `issue`: makes documents of a test issuer and keeps them in a folder.
 enum IssueCommand {

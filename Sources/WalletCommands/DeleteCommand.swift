@@ -1,6 +1,7 @@
 import Commands
 import JSON
 import Kernel
+import Wallet
 
 /// `delete`: removes one document, intact, encrypted or damaged.
 enum DeleteCommand {

@@ -9,9 +9,11 @@ import MdocSession
 import MdocVerification
 import Pictures
 import QRScan
+import TestSupport
 import Testing
 import Trust
 import Wallet
+import WalletCommands
 
 private let request = DeviceRequestDraft([mdlRequest]).encode()
 

@@ -1,5 +1,6 @@
 import Commands
 import Issuer
+import Wallet
 
 /// The command line of `mdoc-wallet`.
 package enum WalletCommands {

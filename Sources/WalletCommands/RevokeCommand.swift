@@ -5,6 +5,7 @@ import Crypto
 import Issuer
 import Kernel
 import Mdoc
+import Wallet
 
 /// `revoke`: the revocation list of a folder's test issuer, for trying out what a reader makes of it.
 enum RevokeCommand {
