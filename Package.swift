@@ -125,7 +125,7 @@ let package = Package(
       "Wallet",
       [
         "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "Issuer", "Trust",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "OpenID4VP", "Web", "Issuer", "Trust",
       ]),
 
     // Composition

@@ -167,8 +167,9 @@ struct DCQLTests {
     let other = DCQLQuery(credentials: [.init(id: "s", subject: .other(format: "dc+sd-jwt"), claims: [])])
     #expect(other.match(wallet).entries[0].lack == .format("dc+sd-jwt"))
     let strange = DCQLQuery(credentials: [
-      .init(id: "s", subject: .unknownAuthorities(docType: MDLElements.docType), claims: [])
+      .init(id: "s", subject: .unknownAuthorities(docType: MDLElements.docType, type: "etsi_tl"), claims: [])
     ])
+    #expect(try DCQLQuery(reading: strange.json) == strange)
     #expect(strange.match(wallet).entries[0].lack == .authority)
   }
 

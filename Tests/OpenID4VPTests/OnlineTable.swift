@@ -83,7 +83,7 @@ struct OnlineTable {
   }
 
   func presentations(
-    for request: AuthorizationRequest, _ documents: [Credential], _ nonce: String
+    for request: AuthorizationRequest, _ documents: [Credential], _ nonce: String, deviation: AnswerDeviation? = nil
   ) throws -> [Presentation] {
     let match = request.query.match(documents)
     guard let ids = match.chosen(includesOptional: true) else { throw RequestFault.notSatisfied }
@@ -96,7 +96,8 @@ struct OnlineTable {
           entry.query.id,
           try DocumentPresentation(
             document, selection: document.selection(for: entry.query.itemsRequest(candidate.claims)),
-            method: .signature, transcript: request.transcript(mdocGeneratedNonce: nonce).encoded, readerKey: nil
+            method: .signature, transcript: request.transcript(mdocGeneratedNonce: nonce, deviation: deviation).encoded,
+            readerKey: nil
           ).document()
         ))
     }

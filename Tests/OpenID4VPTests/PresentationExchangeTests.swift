@@ -130,7 +130,7 @@ struct PresentationExchangeTests {
     }
     #expect(
       thrown(RequestFault.self) { _ = try table.wallet().refuse(request, error: "access_denied") }
-        == .refused(.refusal, status: 400, error: "invalid_request"))
+        == .refused(.refusal, status: 400, error: "invalid_request: transactionUsed"))
   }
 
   @Test("addresses that are no request are refused, each with its own code")

@@ -206,6 +206,37 @@ struct VerifierServiceTests {
     #expect(!photoOnly.isSatisfied)
   }
 
+  /// Orders in which a deviation can be played, by what it applies to.
+  private func orders() -> [VerifierOrder] {
+    [order(), order(clear), order { $0.form = .annexB }]
+  }
+
+  @Test("what a wallet does wrong online is found, each with its own code", arguments: AnswerDeviation.allCases)
+  func deviations(_ deviation: AnswerDeviation) throws {
+    var played = 0
+    for order in orders() {
+      let table = try OnlineTable()
+      let invitation = try table.service.begin(order, now: OnlineTable.now)
+      let request = try table.wallet().request(invitation.address)
+      guard deviation.applies(to: request) else { continue }
+      played += 1
+      let presentations = try table.presentations(for: request, [table.mdl], "n", deviation: deviation)
+      let fault = thrown(RequestFault.self) {
+        _ = try table.wallet().answer(
+          request, with: presentations, mdocGeneratedNonce: "n", deviation: deviation)
+      }
+      if case .answered(let answer)? = table.service.outcome(of: invitation.id), deviation != .answersTwice {
+        #expect(!answer.isVerified)
+        #expect(answer.parts[0].verdict.allFindings.map(\.reason.code).contains(deviation.expectation))
+      } else {
+        #expect(
+          fault == .refused(.response, status: 400, error: "invalid_request: " + deviation.expectation),
+          "\(order.form) \(order.responseMode)")
+      }
+    }
+    #expect(played > 0)
+  }
+
   @Test("a transaction ends after ten minutes, and strangers find nothing")
   func lifetime() throws {
     let table = try OnlineTable()

@@ -4,7 +4,7 @@ import Pictures
 import QRScan
 import Testing
 
-private let soon = Duration.seconds(20)
+private let soon = Duration.seconds(120)
 
 @Suite struct DecodeWorkerTests {
   @Test("a still picture is decoded in the other thread and comes back through the loop")

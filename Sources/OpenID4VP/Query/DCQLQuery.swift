@@ -44,8 +44,8 @@ package struct DCQLQuery: Equatable, Sendable {
     case mdoc(docType: String)
     /// A format that nobody here has.
     case other(format: String)
-    /// A way of trusting issuers that nobody here knows: no credential is known to match it.
-    case unknownAuthorities(docType: String)
+    /// `mso_mdoc` from issuers that are trusted in this way, which nobody here knows: no credential is known to match it.
+    case unknownAuthorities(docType: String, type: String)
   }
 
   /// One element of a document.

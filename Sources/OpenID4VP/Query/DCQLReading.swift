@@ -61,18 +61,18 @@ extension DCQLQuery.CredentialQuery {
     } else if isMdoc, value["claim_sets"] != nil {
       throw QueryFault(path + ".claims", .missing)
     }
-    let authorities = try DCQLQuery.CredentialQuery.authorities(value, at: path)
+    let authorities = isMdoc ? try DCQLQuery.CredentialQuery.authorities(value, at: path) : nil
     _ = try flag(value, "require_cryptographic_holder_binding", at: path)
     let subject: DCQLQuery.Subject =
       if !isMdoc {
         .other(format: format)
-      } else if authorities?.isEmpty == true {
-        .unknownAuthorities(docType: docType)
+      } else if let authorities, authorities.keys.isEmpty {
+        .unknownAuthorities(docType: docType, type: authorities.unknown)
       } else {
         .mdoc(docType: docType)
       }
     self.init(
-      id: id, subject: subject, claims: claims, claimSets: claimSets, authorities: authorities ?? [],
+      id: id, subject: subject, claims: claims, claimSets: claimSets, authorities: authorities?.keys ?? [],
       allowsMultiple: try flag(value, "multiple", at: path) ?? false)
   }
 
@@ -84,23 +84,30 @@ extension DCQLQuery.CredentialQuery {
     return try text(meta, "doctype_value", at: path)
   }
 
-  /// The key identifiers; nil where any issuer will do, empty where only ways that are not known here are named.
-  private static func authorities(_ value: JSONValue, at path: String) throws(QueryFault) -> [[UInt8]]? {
+  /// The key identifiers, and a type that is not known here; nil where any issuer will do.
+  private static func authorities(
+    _ value: JSONValue, at path: String
+  ) throws(QueryFault) -> (keys: [[UInt8]], unknown: String)? {
     guard value["trusted_authorities"] != nil else { return nil }
-    var identifiers: [[UInt8]] = []
+    var keys: [[UInt8]] = []
+    var unknown = ""
     let path = path + ".trusted_authorities"
     for (place, element) in try list(value, "trusted_authorities", at: "", named: path).enumerated() {
       let path = "\(path)[\(place)]"
-      guard try text(element, "type", at: path) == "aki" else { continue }
-      identifiers += try eachIndexed(try list(element, "values", at: path), path + ".values") {
-        value, path throws(QueryFault) in
+      let type = try text(element, "type", at: path)
+      guard type == "aki" else {
+        unknown = type
+        continue
+      }
+      keys += try eachIndexed(try list(element, "values", at: path), path + ".values") {
+        value, path throws(QueryFault) -> [UInt8] in
         guard let bytes = value.string.flatMap({ try? Base64.url.decode($0) }), !bytes.isEmpty else {
           throw QueryFault(path, .wrongKind)
         }
         return bytes
       }
     }
-    return identifiers
+    return (keys, unknown)
   }
 }
 

@@ -22,18 +22,23 @@ extension DCQLQuery {
 extension DCQLQuery.CredentialQuery {
   fileprivate var json: JSONValue {
     let format: String
-    let docType: String?
+    var trusted: JSONValue?
     switch subject {
-    case .mdoc(let type), .unknownAuthorities(let type): (format, docType) = ("mso_mdoc", type)
-    case .other(let name): (format, docType) = (name, nil)
+    case .mdoc:
+      format = "mso_mdoc"
+      let keys = authorities.map { JSONValue.string(Base64.url.encode($0)) }
+      trusted = keys.isEmpty ? nil : [["type": "aki", "values": .array(keys)]]
+    case .unknownAuthorities(_, let type):
+      format = "mso_mdoc"
+      trusted = [["type": .string(type), "values": ["-"]]]
+    case .other(let name): format = name
     }
-    let keys = authorities.map { JSONValue.string(Base64.url.encode($0)) }
     return .object([
       "id": .string(id), "format": .string(format),
       "meta": .object(["doctype_value": docType.map(JSONValue.string)]),
       "claims": claims.isEmpty ? nil : .array(claims.map(\.json)),
       "claim_sets": claimSets.isEmpty ? nil : .array(claimSets.map { .array($0.map(JSONValue.string)) }),
-      "trusted_authorities": authorities.isEmpty ? nil : [["type": "aki", "values": .array(keys)]],
+      "trusted_authorities": trusted,
       "multiple": allowsMultiple ? .bool(true) : nil,
     ])
   }

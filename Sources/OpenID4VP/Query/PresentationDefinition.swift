@@ -92,7 +92,7 @@ extension DCQLQuery.CredentialQuery {
   /// The doc type; nil for other formats.
   package var docType: String? {
     switch subject {
-    case .mdoc(let docType), .unknownAuthorities(let docType): docType
+    case .mdoc(let docType), .unknownAuthorities(let docType, _): docType
     case .other: nil
     }
   }

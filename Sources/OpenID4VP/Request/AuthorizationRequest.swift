@@ -43,18 +43,23 @@ package struct AuthorizationRequest: Sendable {
 
   /// The transcript of an answer.
   ///
-  /// - Parameter mdocGeneratedNonce: the wallet's own nonce, which Annex B alone has.
-  package func transcript(mdocGeneratedNonce: String) -> SessionTranscript {
+  /// - Parameters:
+  ///   - mdocGeneratedNonce: the wallet's own nonce, which Annex B alone has.
+  ///   - deviation: one thing in it that is another's on purpose.
+  package func transcript(mdocGeneratedNonce: String, deviation: AnswerDeviation? = nil) -> SessionTranscript {
+    let clientID = deviation == .transcriptClient ? "another" : clientID
+    let nonce = deviation == .transcriptNonce ? "another" : nonce
+    let address = deviation == .transcriptAddress ? "https://another.example" : responseURI.text
     switch form {
     case .final:
-      SessionTranscript(
+      let thumbprint = deviation == .transcriptThumbprint ? nil : encryption?.key.key.jwkThumbprint
+      return SessionTranscript(
         online: .openID4VP(
-          clientID: clientID, nonce: nonce, encryptionKeyThumbprint: encryption?.key.key.jwkThumbprint,
-          responseURI: responseURI.text))
+          clientID: clientID, nonce: nonce, encryptionKeyThumbprint: thumbprint, responseURI: address))
     case .annexB:
-      SessionTranscript(
+      return SessionTranscript(
         online: .annexB(
-          clientID: clientID, responseURI: responseURI.text, nonce: nonce, mdocGeneratedNonce: mdocGeneratedNonce))
+          clientID: clientID, responseURI: address, nonce: nonce, mdocGeneratedNonce: mdocGeneratedNonce))
     }
   }
 }

@@ -127,11 +127,16 @@ package struct PresentationExchange {
   /// - Parameters:
   ///   - presentations: at least one; in Annex B exactly one, with all documents.
   ///   - mdocGeneratedNonce: the one that the transcript was made with.
+  ///   - deviation: one thing that is done wrong on purpose.
   package func answer(
-    _ request: AuthorizationRequest, with presentations: [Presentation], mdocGeneratedNonce: String
+    _ request: AuthorizationRequest, with presentations: [Presentation], mdocGeneratedNonce: String,
+    deviation: AnswerDeviation? = nil
   ) throws(RequestFault) -> Completion {
-    let form = try AuthorizationAnswer(request, presentations, mdocGeneratedNonce: mdocGeneratedNonce).form
-    return try post(form, to: request, .response)
+    let form = try AuthorizationAnswer(
+      request, presentations, mdocGeneratedNonce: mdocGeneratedNonce, deviation: deviation
+    ).form
+    let completion = try post(form, to: request, .response)
+    return deviation == .answersTwice ? try post(form, to: request, .response) : completion
   }
 
   /// Tells the verifier that there will be no answer.
@@ -158,8 +163,10 @@ package struct PresentationExchange {
       throw .exchange(step, error)
     }
     guard answer.status == 200 else {
-      let error = answer.mediaType == "application/json" ? JSONValue(reading: answer.body)?["error"]?.string : nil
-      throw .refused(step, status: answer.status, error: error.map { cleaned($0, limit: 60) })
+      let body = answer.mediaType == "application/json" ? JSONValue(reading: answer.body) : nil
+      let said = [body?["error"]?.string, body?["error_description"]?.string].compactMap { $0 }
+      throw .refused(
+        step, status: answer.status, error: said.isEmpty ? nil : cleaned(said.joined(separator: ": "), limit: 120))
     }
     return answer
   }

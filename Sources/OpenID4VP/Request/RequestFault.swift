@@ -61,7 +61,7 @@ package enum RequestFault: Error, Equatable, Sendable {
   case notSatisfied
   /// No answer of the verifier's server: which step, and why.
   case exchange(Step, ExchangeFailure)
-  /// An answer of the verifier's server that means no: which step, its status, and the error code in it.
+  /// An answer of the verifier's server that means no: which step, its status, and what it says of it.
   case refused(Step, status: Int, error: String?)
   /// An answer of the verifier's server that cannot be understood.
   case answer(Step)
