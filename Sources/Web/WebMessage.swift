@@ -49,6 +49,23 @@ package struct WebHeader: Equatable, Sendable {
     self.name = name
     self.value = value
   }
+
+  /// Whether it is one header field and stays one on the wire: the name a token (RFC 9110, section 5.6.2), the value without
+  /// line ends, NUL or other control characters but tabs, and without blanks at its ends (section 5.5). What is not could
+  /// carry a second field or the end of the head with it.
+  package var isWellFormed: Bool {
+    let isToken = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+    }
+    let blanks: Set<UInt8?> = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+    return isToken && !name.isEmpty && !blanks.contains(value.utf8.first) && !blanks.contains(value.utf8.last)
+      && value.utf8.allSatisfy { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
+  }
 }
 
 /// An answer over HTTP as a value.

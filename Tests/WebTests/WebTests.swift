@@ -85,4 +85,17 @@ struct WebTests {
     #expect(answer[header: "Content-Type"] == "Application/JSON; charset=utf-8")
     #expect(WebAnswer(status: 204).mediaType == nil)
   }
+
+  @Test("a header is well-formed when it stays one field on the wire")
+  func headers() {
+    for (name, value) in [("A", ""), ("x-1!#$%&'*+-.^_`|~", "b"), ("A", "b c\td"), ("A", "ü:;\"\\")] {
+      #expect(WebHeader(name, value).isWellFormed, "\(name): \(value)")
+    }
+    for (name, value) in [
+      ("", "a"), ("A ", "a"), ("A:", "a"), ("Ä", "a"), ("A\r\nB", "a"), ("A\u{0}", "a"), ("A", " "), ("A", "a "),
+      ("A", "\ta"), ("A", "a\r\nB: c"), ("A", "a\nb"), ("A", "a\rb"), ("A", "a\u{0}b"), ("A", "a\u{7F}"),
+    ] {
+      #expect(!WebHeader(name, value).isWellFormed, "\(name.debugDescription): \(value.debugDescription)")
+    }
+  }
 }
