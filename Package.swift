@@ -113,8 +113,8 @@ let package = Package(
     edge("KernelBluetooth", ["Kernel", "CBluetooth", "CLinux", "Bluetooth", "Bytes", "Links"]),
     edge("TerminalPanel", ["Kernel", "Panel"]),
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "VICAL"]),
-    // The only target that opens IP sockets; `refresh` alone uses it
-    edge("HTTPFetch", ["CCurl", "Bytes"]),
+    // The only targets that open IP sockets, for `refresh` and the wallet; the reader has none
+    edge("HTTPFetch", ["CCurl", "Bytes", "Web"]),
     // Copies of lists that were fetched, and what is due
     edge(
       "ListCache", ["Kernel", "JSON", "StatusJWT", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "VICAL"]),
@@ -228,7 +228,7 @@ let package = Package(
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
         "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet", "WalletCommands",
       ]),
-    tests("HTTPFetch", ["Bytes"]),
+    tests("HTTPFetch", ["Bytes", "Web"]),
     tests(
       "ListCache", ["Kernel", "JSON", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "Issuer"]),
     tests(

@@ -45,6 +45,8 @@ package enum FetchFailure: Error, Equatable, Sendable {
   case redirectScheme
   /// To a host that is not allowed.
   case redirectHost(String)
+  /// A header of the request that must not be sent; its name, empty where the name itself is none.
+  case header(String)
   case library(String)
 
   package var code: String {
@@ -57,6 +59,7 @@ package enum FetchFailure: Error, Equatable, Sendable {
     case .redirectLimit: "redirectLimit"
     case .redirectScheme: "redirectScheme"
     case .redirectHost: "redirectHost"
+    case .header: "headerRefused"
     case .library: "libraryMissing"
     }
   }
@@ -65,6 +68,7 @@ package enum FetchFailure: Error, Equatable, Sendable {
   package var detail: String {
     switch self {
     case .unreachable(let text), .tls(let text), .redirectHost(let text), .library(let text): text
+    case .header(let name): name.isEmpty ? "a header's name is none" : "the header \(name)"
     case .timeout, .tooLarge, .status, .redirectLimit, .redirectScheme: ""
     }
   }

@@ -5,10 +5,14 @@ import Synchronization
 public final class LoopbackServer: Sendable {
   /// What it is asked.
   public struct Request: Sendable {
+    /// Such as `GET`.
+    public let method: String
     /// With what follows a question mark.
     public let path: String
     /// By name in lower case.
     public let headers: [String: String]
+    /// As long as Content-Length says.
+    public let body: [UInt8]
   }
 
   /// What it answers.
@@ -66,34 +70,33 @@ public final class LoopbackServer: Sendable {
     Thread.detachNewThread { [weak self] in
       while true {
         let connection = accept(socket, nil, nil)
-        guard connection >= 0 else { return }
-        guard let self else {
-          close(connection)
+        guard connection >= 0 else {
+          close(socket)
           return
         }
-        self.serve(connection)
+        self?.serve(connection)
         close(connection)
       }
     }
   }
 
-  deinit {
-    shutdown(socket, CInt(SHUT_RDWR))
-    close(socket)
-  }
+  // Its thread closes it: a number that is free might be another server's when the thread accepts next.
+  deinit { shutdown(socket, CInt(SHUT_RDWR)) }
 
   /// Answers differently from now on.
   public func answer(_ handler: @escaping @Sendable (Request) -> Answer) { self.handler.withLock { $0 = handler } }
 
   private func serve(_ connection: CInt) {
-    var text = ""
+    var received = Data()
     var buffer = [UInt8](repeating: 0, count: 8192)
-    while !text.contains("\r\n\r\n") {
+    func receive() -> Bool {
       let count = read(connection, &buffer, buffer.count)
-      guard count > 0 else { return }
-      text += String(decoding: buffer[..<count], as: UTF8.self)
+      if count > 0 { received += buffer[..<count] }
+      return count > 0
     }
-    let lines = text.components(separatedBy: "\r\n")
+    while received.range(of: Data("\r\n\r\n".utf8)) == nil { guard receive() else { return } }
+    guard let end = received.range(of: Data("\r\n\r\n".utf8)) else { return }
+    let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
     let words = lines[0].split(separator: " ")
     guard words.count == 3 else { return }
     var headers: [String: String] = [:]
@@ -101,7 +104,10 @@ public final class LoopbackServer: Sendable {
       guard let colon = line.firstIndex(of: ":") else { continue }
       headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
     }
-    let request = Request(path: String(words[1]), headers: headers)
+    let length = headers["content-length"].flatMap { Int($0) } ?? 0
+    while received.count < end.upperBound + length { guard receive() else { return } }
+    let request = Request(
+      method: String(words[0]), path: String(words[1]), headers: headers, body: [UInt8](received[end.upperBound...]))
     seen.withLock { $0.append(request) }
     let answer = handler.withLock { $0 }(request)
     var head = "HTTP/1.1 \(answer.status) Status\r\nConnection: close\r\n"
