@@ -60,6 +60,8 @@ let package = Package(
     .target(name: "CGPIOD", path: "Sources/CGPIOD", linkerSettings: [.linkedLibrary("gpiod")]),
     // libcurl is loaded by the verb that fetches, not linked: the reader's process has no code that opens IP sockets
     .target(name: "CCurl", path: "Sources/CCurl"),
+    // Over libmicrohttpd 0.9 or 1.0
+    .target(name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
     .target(name: "CV4L2", path: "Sources/CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
 
     // Bytes, time, codecs, cryptography
@@ -115,6 +117,7 @@ let package = Package(
     edge("TrustStore", ["Kernel", "Bytes", "CivilTime", "Crypto", "Trust", "VICAL"]),
     // The only targets that open IP sockets, for `refresh` and the wallet; the reader has none
     edge("HTTPFetch", ["CCurl", "Bytes", "Web"]),
+    edge("HTTPServer", ["Kernel", "CLinux", "CMicroHTTPD", "Bytes", "Web"]),
     // Copies of lists that were fetched, and what is due
     edge(
       "ListCache", ["Kernel", "JSON", "StatusJWT", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "VICAL"]),
@@ -229,6 +232,7 @@ let package = Package(
         "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet", "WalletCommands",
       ]),
     tests("HTTPFetch", ["Bytes", "Web"]),
+    tests("HTTPServer", ["HTTPFetch", "Kernel", "Bytes", "CivilTime", "Crypto", "Web"]),
     tests(
       "ListCache", ["Kernel", "JSON", "Bytes", "CivilTime", "Crypto", "StatusLists", "Trust", "Issuer"]),
     tests(
