@@ -153,8 +153,8 @@ let package = Package(
     .target(
       name: "WalletCommands",
       dependencies: [
-        "Wallet", "Commands", "JSON", "Kernel", "Links", "Pictures", "Bluetooth", "Bytes", "CivilTime", "Crypto",
-        "Issuer", "Mdoc",
+        "Wallet", "Commands", "HTTPFetch", "HTTPServer", "JSON", "Kernel", "Links", "Pictures", "Bluetooth", "Bytes",
+        "CivilTime", "Crypto", "Issuer", "JOSE", "Mdoc", "MdocVerification", "OpenID4VP", "Trust", "Web",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["WalletCommands", "Commands"]),

@@ -230,9 +230,10 @@ step_tests() {
   destination swift '' >"$amd64$inside/.build/dynamic.json"
   swift_build arm64 --build-tests --destination .build/dynamic.json || return
   binds="$amd64$inside:$inside"
-  # The tests are linked to the compiler's shared libraries, which no search path of the linked file leads to in this root.
+  # The tests are linked to the compiler's shared libraries, which no search path of the linked file leads to in this root. One
+  # after the other: an emulated processor is slow, and deadlines are for one test at a time.
   logged "$output/arm64-tests.log" in_root "$arm64" env LD_LIBRARY_PATH=/usr/libexec/swift/lib/swift/linux \
-    sh -c 'cd /build/package && uname -m && exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing' || return
+    sh -c 'cd /build/package && uname -m && exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing --no-parallel' || return
   binds=
 }
 

@@ -105,6 +105,18 @@ package enum Quirk: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether it is about what is in a DeviceResponse, so that it can be done online as well as at the door.
+  package var isOfResponse: Bool {
+    switch self {
+    case .wrongCounter, .repeatedCounter, .readerDirectionKey, .readerDirectionIV, .corruptTag, .plainData,
+      .sessionNotCBOR, .sessionNoMembers, .sessionExtraMembers, .sessionStatus10, .sessionStatus11, .sessionStatus20,
+      .sessionStatusUnknown, .sessionDataAnd20, .shortFragments, .silent, .earlyDisconnect, .noStart, .invalidFragment,
+      .endState, .lingering:
+      false
+    default: true
+    }
+  }
+
   /// The meaning and range of the parameter after `=`, for the quirks that take one.
   package var parameter: (meaning: String, range: ClosedRange<Int>, standard: Int)? {
     switch self {

@@ -14,11 +14,6 @@ enum PresentCommand {
     options: [
       CommandOption("--air", "DIR", "the folder that is the simulated air"),
       CommandOption("--wallet", "DIR", "present the documents of this folder (default: fresh ones, see below)"),
-      CommandOption("--qr", "FILE.png", "write the QR code here as a picture"),
-      CommandOption("--module-size", "N", "pixels of one module of the picture, 1 to 40 (default 8)"),
-      CommandOption("--quiet-zone", "N", "modules of light around the code, 0 to 20 (default 4)"),
-      CommandOption("--inverse", "light modules on a dark ground"),
-      CommandOption("--terminal-qr", "print the QR code on the terminal as well"),
       CommandOption("--mode", "MODE", "central, peripheral or both (default both)"),
       CommandOption("--session-curve", "CURVE", "curve of the session key (default: that of the device key)"),
       CommandOption("--mtu", "N", "largest ATT MTU, 23 to 517 (default 515)"),
@@ -26,12 +21,10 @@ enum PresentCommand {
       CommandOption("--psm-in-engagement", "name the channel in the code as well (with --l2cap)"),
       CommandOption(
         "--reader-root", "FILE", repeatable: true, "a root (PEM) by which readers are known; others are not verified"),
-      CommandOption("--yes", "consent without asking"),
-      CommandOption("--no", "refuse without asking"),
       CommandOption("--quirk", "NAME", repeatable: true, "misbehave in this way; the quirks verb lists the names"),
       CommandOption("--timeout", "SECONDS", "wait this long for each step of the reader, 1 to 3600 (default 120)"),
       .json,
-    ] + PassphraseSource.options + DocumentOptions.options,
+    ] + CodeShape.options + Consent.options + PassphraseSource.options + DocumentOptions.options,
     operandLimit: 0, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
@@ -43,7 +36,7 @@ enum PresentCommand {
       air: air, documents: documents, plan: plan, roots: try readerRoots(arguments), isJSON: arguments.has("--json"),
       console: console)
     try presentation.open()
-    try shape.show(presentation.engagement, arguments: arguments, console: console)
+    try shape.show(presentation.engagement.text, arguments: arguments, console: console)
     for quirk in plan.quirks.all { console.remark("quirk \(quirk.rawValue): expect \(quirk.expectation)") }
     return try presentation.run() ? 0 : 1
   }
@@ -85,23 +78,7 @@ enum PresentCommand {
       throw CommandError.usage(
         option.name, "documents of a folder are what they are", hint: "leave \(option.name) or --wallet out")
     }
-    var documents: [StoredCredential] = []
-    var remedy: String?
-    let passphrase = try PassphraseSource.read(arguments, console: console)
-    for entry in try CredentialStore(folder: folder, passphrase: passphrase).entries() {
-      if entry.isExposed { console.remark(WalletCommands.exposed(folder + "/" + entry.name)) }
-      switch entry.content {
-      case .success(let stored): documents.append(stored)
-      case .failure(let failure):
-        console.remark("\(folder)/\(entry.name) is left out: \(failure)")
-        remedy = remedy ?? failure.hint
-      }
-    }
-    guard !documents.isEmpty else {
-      throw CommandError.failure(
-        folder, remedy == nil ? "no document in this folder" : "no document in this folder that can be used",
-        hint: remedy ?? "mdoc-wallet issue --wallet \(folder)")
-    }
+    let documents = try StoredDocuments.read(arguments, folder: folder, console: console)
     guard let method = try arguments.choice("--auth", of: DeviceAuthenticationMethod.self) else { return documents }
     return documents.map { StoredCredential(credential: $0.credential, method: method) }
   }
@@ -109,12 +86,6 @@ enum PresentCommand {
 
 /// How a presentation goes, apart from what is presented.
 struct PresentationPlan {
-  /// Where consent comes from.
-  enum Consent {
-    case ask
-    case always(Bool)
-  }
-
   var offer = ProximityPresentationSession.Offer()
   var consent = Consent.ask
   var quirks = Quirks()
@@ -125,11 +96,7 @@ struct PresentationPlan {
 
   init(_ arguments: Arguments) throws(CommandError) {
     offer.mode = try arguments.choice("--mode", of: ProximityPresentationSession.Mode.self) ?? offer.mode
-    switch (arguments.has("--yes"), arguments.has("--no")) {
-    case (true, true): throw CommandError.usage("--no", "--yes says the opposite", hint: "give one of the two")
-    case (false, false): break
-    case (let isGranted, _): consent = .always(isGranted)
-    }
+    consent = try Consent(arguments)
     for name in arguments.values("--quirk") {
       guard let flaw = Flaw(rawValue: name) else {
         try quirks.insert(argument: name)
@@ -166,35 +133,5 @@ struct PresentationPlan {
       throw CommandError.usage(
         "--quirk \(quirk.rawValue)", "a channel has neither State nor parts", hint: "leave --l2cap out")
     }
-  }
-}
-
-/// How the QR code is shown.
-private struct CodeShape {
-  let moduleSize: Int
-  let quietZone: Int
-
-  init(_ arguments: Arguments) throws(CommandError) {
-    moduleSize = try arguments.integer("--module-size", in: 1...40) ?? 8
-    quietZone = try arguments.integer("--quiet-zone", in: 0...20) ?? 4
-  }
-
-  func show(_ engagement: EngagementURI, arguments: Arguments, console: Console) throws {
-    guard let code = QRCode(engagement.text) else {
-      throw CommandError.failure("QR code", "the engagement is too long for one", hint: "use another --session-curve")
-    }
-    let isInverse = arguments.has("--inverse")
-    if let path = arguments["--qr"] {
-      let picture = code.pixels(moduleSize: moduleSize, quietZone: quietZone, inverse: isInverse)
-      do throws(PictureFileError) {
-        guard let image = try? LumaImage(width: picture.side, height: picture.side, pixels: picture.grey) else {
-          throw .refused(path, .tooLarge(width: picture.side, height: picture.side))
-        }
-        try PictureFile.write(image, to: path)
-      } catch {
-        throw CommandError.failure(path, "\(error)", hint: "choose another file for --qr")
-      }
-    }
-    if arguments.has("--terminal-qr") { console.data(text: code.terminalText(inverse: isInverse)) }
   }
 }

@@ -13,7 +13,7 @@ import Wallet
 /// Lives on one thread.
 final class PresentationConsole {
   private let session: ProximityPresentationSession
-  private let consent: PresentationPlan.Consent
+  private let consent: Consent
   private let console: Console
   private let isJSON: Bool
   private let loop: EventLoop
@@ -86,7 +86,7 @@ final class PresentationConsole {
     case .always(let isGranted): decide(request, isGranted)
     case .ask:
       pendingRequest = request
-      console.remark("Share this? Type yes, or anything else to refuse:")
+      console.remark(Consent.question)
       do throws(SystemError) {
         if consentWatch == nil {
           consentWatch = try loop.watch(raw: console.input, for: .read) { [weak self] _ in self?.readConsent() }
@@ -110,7 +110,7 @@ final class PresentationConsole {
     typed = []
     pendingRequest = nil
     endConsent()
-    decide(request, ["yes", "y"].contains(line.lowercased().filter { !$0.isWhitespace }))
+    decide(request, Consent.isGranted(line))
   }
 
   private func decide(_ request: ReaderRequest, _ isGranted: Bool) {

@@ -12,7 +12,7 @@ package struct AuthorizationRequest: Sendable {
   package static let schemes = ["openid4vp", "haip", "haip-vp", "eudi-openid4vp", "mdoc-openid4vp", "https"]
 
   /// By which text the answer is made.
-  package enum Form: String, Sendable {
+  package enum Form: String, CaseIterable, Sendable {
     /// OpenID4VP 1.0.
     case final
     /// ISO/IEC 18013-7:2024 Annex B.
@@ -20,7 +20,7 @@ package struct AuthorizationRequest: Sendable {
   }
 
   /// How the answer travels.
-  package enum ResponseMode: String, Sendable {
+  package enum ResponseMode: String, CaseIterable, Sendable {
     case directPost = "direct_post"
     case directPostJWT = "direct_post.jwt"
   }

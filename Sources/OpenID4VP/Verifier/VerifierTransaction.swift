@@ -26,6 +26,10 @@ package struct VerifierTransaction: Sendable {
     case refused(String)
     case invalid(ResponseFault)
     case answered(VerifiedAnswer)
+
+    package var isPending: Bool {
+      if case .pending = self { true } else { false }
+    }
   }
 
   /// The transcript that a good answer was made with.
