@@ -124,6 +124,13 @@ let package = Package(
 
     // The test issuer and the wallet
     core("Issuer", ["CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    // How documents come from an issuer into a wallet: both sides, as rules over HTTP messages
+    core(
+      "OpenID4VCI",
+      [
+        "Web", "JSON", "JOSE", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "MdocVerification", "Trust",
+        "Issuer",
+      ]),
     edge(
       "Wallet",
       [
@@ -210,6 +217,11 @@ let package = Package(
     tests("Provisioning", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto"]),
     tests("TrustStore", ["Kernel", "Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer", "VICAL"]),
     tests("Issuer", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc"]),
+    tests(
+      "OpenID4VCI",
+      [
+        "Web", "JSON", "JOSE", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Issuer",
+      ]),
     tests(
       "Wallet",
       [

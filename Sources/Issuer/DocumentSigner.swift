@@ -7,13 +7,14 @@ extension DocumentSigner {
   /// Issues a document: items with random salts under shuffled digest ids, decoys between them, a signed MSO.
   ///
   /// - Parameters:
+  ///   - deviceKey: what the document is bound to.
   ///   - random: where salts, decoys and the order of digest ids come from; a seeded generator gives the same
   ///     items again.
   /// - Throws: `cryptography` when the signature cannot be made.
   package func issue(
-    docType: String, _ content: [NameSpaceContent], deviceKey: PrivateKey, terms: IssuanceTerms,
+    docType: String, _ content: [NameSpaceContent], deviceKey: PublicKey, terms: IssuanceTerms,
     random: inout some RandomNumberGenerator
-  ) throws(IssuerError) -> Credential {
+  ) throws(IssuerError) -> IssuedDocument {
     var nameSpaces: [Credential.NameSpace] = []
     var valueDigests: [CBORValue.Pair] = []
     for space in content {
@@ -40,8 +41,18 @@ extension DocumentSigner {
       valueDigests.append(CBORValue.Pair(.text(space.nameSpace), .map(digests)))
     }
     let issuerAuth = try sign(
-      mobileSecurityObject(docType, .map(valueDigests), deviceKey.publicKey, terms), terms: terms)
-    return Credential(docType: docType, nameSpaces: nameSpaces, issuerAuth: issuerAuth, deviceKey: deviceKey)
+      mobileSecurityObject(docType, .map(valueDigests), deviceKey, terms), terms: terms)
+    return IssuedDocument(docType: docType, nameSpaces: nameSpaces, issuerAuth: issuerAuth)
+  }
+
+  /// The same for a holder whose key the issuer has too: a test document that is made and kept in one place.
+  package func issue(
+    docType: String, _ content: [NameSpaceContent], deviceKey: PrivateKey, terms: IssuanceTerms,
+    random: inout some RandomNumberGenerator
+  ) throws(IssuerError) -> Credential {
+    let issued = try issue(docType: docType, content, deviceKey: deviceKey.publicKey, terms: terms, random: &random)
+    return Credential(
+      docType: docType, nameSpaces: issued.nameSpaces, issuerAuth: issued.issuerAuth, deviceKey: deviceKey)
   }
 
   private func mobileSecurityObject(

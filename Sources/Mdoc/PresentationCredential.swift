@@ -87,7 +87,8 @@ package struct Credential: Sendable {
   /// The whole document as an IssuerSigned structure, for storing and handing over.
   package var issuerSigned: [UInt8] { Credential.issuerSigned(nameSpaces, issuerAuth: issuerAuth).encode() }
 
-  static func issuerSigned(_ nameSpaces: [NameSpace], issuerAuth: [UInt8]) -> CBORValue {
+  /// IssuerSigned of these items; no member for name spaces where there are none.
+  package static func issuerSigned(_ nameSpaces: [NameSpace], issuerAuth: [UInt8]) -> CBORValue {
     let spaces = nameSpaces.map { space in
       CBORValue.Pair(.text(space.name), .array(space.items.map { .encoded($0.encoded) }))
     }
