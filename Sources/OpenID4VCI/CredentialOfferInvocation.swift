@@ -13,16 +13,13 @@ extension CredentialOffer {
     case reference(WebAddress)
 
     /// Reads the text of a QR code or link (OpenID4VCI 1.0, section 4.1): exactly one of `credential_offer` and
-    /// `credential_offer_uri`.
+    /// `credential_offer_uri`. How long it may be is said by `InvocationURI`.
     package init(_ text: String) throws(IssuanceError) {
       guard let uri = InvocationURI(text), CredentialOffer.schemes.contains(uri.scheme) || uri.scheme == "https" else {
         throw IssuanceError(.issuer, .offer, .notAnOffer)
       }
       switch (uri.fields["credential_offer"], uri.fields["credential_offer_uri"]) {
       case (let value?, nil):
-        guard value.utf8.count <= IssuanceLimits.offerSize else {
-          throw IssuanceError(.issuer, .offer, .tooMany("bytes"))
-        }
         self = .offer(try CredentialOffer(reading: JSONValue(reading: Array(value.utf8))))
       case (nil, let reference?):
         guard let address = WebAddress(reference) else {
