@@ -45,7 +45,7 @@ package enum IssuanceLimits {
 
 /// A text that a stranger wrote, as it may be shown: printable ASCII without quotes and backslashes (what RFC 6749 section 5.2
 /// allows in a description), at most `IssuanceLimits.displayText` characters; anything else is a question mark.
-package func printable(_ text: String) -> String {
+func printable(_ text: String) -> String {
   let characters = text.unicodeScalars.prefix(IssuanceLimits.displayText).map { scalar -> Unicode.Scalar in
     (0x20...0x7E).contains(scalar.value) && scalar != "\"" && scalar != "\\" ? scalar : "?"
   }
@@ -54,7 +54,7 @@ package func printable(_ text: String) -> String {
 
 /// A name or description that a stranger wrote in any script, as it may be shown: cut to `IssuanceLimits.displayText` characters,
 /// without control, format and unassigned characters, which could make it look like something else.
-package func shown(_ text: String) -> String {
+func shown(_ text: String) -> String {
   let scalars = text.unicodeScalars.filter { scalar in
     switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
