@@ -87,13 +87,13 @@ package struct IssuanceError: Error, Equatable, Sendable {
     /// A token type that was not agreed on.
     case tokenType
     /// The server said no; the text is its description, which may be empty.
-    case refused(ErrorCode, String)
+    case refused(IssuanceErrorCode, String)
     /// The same with a code that is none of these specifications'.
     case refusedOtherwise(String, String)
     /// The issuer is not ready, and the caller's patience is over; the number is when to ask again, in seconds.
     case stillPending(seconds: Int)
     // What was issued
-    case credential(CredentialFault)
+    case credential(IssuedCredentialFault)
     // The wallet
     /// The caller gave up, or had no redirect, code or keys to give.
     case givenUp

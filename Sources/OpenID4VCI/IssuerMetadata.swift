@@ -16,9 +16,9 @@ package struct IssuerMetadata: Equatable, Sendable {
   /// Nil when it wants to hear nothing.
   package let notificationEndpoint: WebAddress?
   /// Nil when requests cannot be encrypted.
-  package let requestEncryption: RequestEncryption?
+  package let requestEncryption: CredentialRequestEncryption?
   /// Nil when answers cannot be encrypted.
-  package let responseEncryption: ResponseEncryption?
+  package let responseEncryption: CredentialResponseEncryption?
   /// Most keys in one request; 1 when nothing is said.
   package let batchSize: Int
   package let display: [CredentialConfiguration.Display]
@@ -75,8 +75,8 @@ extension IssuerMetadata {
     deferredCredentialEndpoint = try rules.address("deferred_credential_endpoint", in: members)
     notificationEndpoint = try rules.address("notification_endpoint", in: members)
     rootsAddress = try rules.address("mdoc_iacas_uri", in: members)
-    requestEncryption = try members.members("credential_request_encryption").map(RequestEncryption.init)
-    responseEncryption = try members.members("credential_response_encryption").map(ResponseEncryption.init)
+    requestEncryption = try members.members("credential_request_encryption").map(CredentialRequestEncryption.init)
+    responseEncryption = try members.members("credential_response_encryption").map(CredentialResponseEncryption.init)
     batchSize = try IssuerMetadata.batchSize(members)
     display = try CredentialConfiguration.displays(of: members)
     let key = "credential_configurations_supported"

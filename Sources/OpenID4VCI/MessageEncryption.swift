@@ -3,7 +3,7 @@ import JOSE
 import JSON
 
 /// How an issuer takes encrypted requests (`credential_request_encryption`, OpenID4VCI 1.0 section 12.2.4).
-package struct RequestEncryption: Equatable, Sendable {
+package struct CredentialRequestEncryption: Equatable, Sendable {
   /// The first key of its set that this wallet can use; nil when there is none.
   package let key: JSONWebKey?
   /// The best of its content encryptions that this wallet has; nil when there is none.
@@ -37,7 +37,7 @@ package struct RequestEncryption: Equatable, Sendable {
 }
 
 /// How an issuer encrypts its answers (`credential_response_encryption`, OpenID4VCI 1.0 section 12.2.4).
-package struct ResponseEncryption: Equatable, Sendable {
+package struct CredentialResponseEncryption: Equatable, Sendable {
   /// Whether ECDH-ES is among its key agreements.
   package let hasKeyAgreement: Bool
   /// The best of its content encryptions that this wallet has; nil when there is none.

@@ -110,7 +110,7 @@ struct ClaimTests {
 
   @Test("a page of consent is answered by the user, yes or no")
   func consent() throws {
-    for (answer, error) in [("yes", nil), ("no", ErrorCode.accessDenied)] {
+    for (answer, error) in [("yes", nil), ("no", IssuanceErrorCode.accessDenied)] {
       var settings = IssuerSettings()
       settings.asksConsent = true
       let bench = try IssuanceBench(settings: settings)

@@ -95,7 +95,7 @@ struct FieldCaseTests {
     #expect(try claims(ofFirstProofIn: without.requests(to: .credential)[0])["nonce"] == nil)
   }
 
-  static let forms: [(IssuerDeviation?, CredentialFault?)] = [
+  static let forms: [(IssuerDeviation?, IssuedCredentialFault?)] = [
     (nil, nil), (.wrappedInDocument, .wrapped(.document)), (.wrappedInResponse, .wrapped(.deviceResponse)),
     (.wrappedInByteString, .wrapped(.byteString)), (.paddedCredential, .padded),
   ]
@@ -114,12 +114,12 @@ struct FieldCaseTests {
   func padding() throws {
     let members = try MemberReading(["format": "mso_mdoc", "doctype": "d"], of: .issuer, at: .issuerMetadata)
     var check = IssuedCredentialCheck(configuration: try CredentialConfiguration(id: "x", members), keys: [])
-    let expected: [(JSONValue, CredentialFault)] = [
+    let expected: [(JSONValue, IssuedCredentialFault)] = [
       ("oA==", .padded), ("+/8", .padded), ("oA", .notIssuerSigned), ("oA!", .notBase64URL), ("", .notCBOR),
       ("_w", .notCBOR), (7, .notText), (.null, .notText),
     ]
     for (text, fault) in expected {
-      #expect(thrown(CredentialFault.self) { _ = try check.read(["credential": text]) } == fault, "\(text)")
+      #expect(thrown(IssuedCredentialFault.self) { _ = try check.read(["credential": text]) } == fault, "\(text)")
     }
   }
 

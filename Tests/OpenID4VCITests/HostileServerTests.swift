@@ -188,7 +188,7 @@ struct HostileServerTests {
     #expect(Refusal(WebAnswer.html("{\"error\":\"x\"}", status: 400)) == nil)
     #expect(
       Refusal(code: "issuance_pending", description: "").problem(secrets: []) == .issuerSpeaksDraft("issuance_pending"))
-    for code in ErrorCode.allCases {
+    for code in IssuanceErrorCode.allCases {
       #expect(Refusal(code: code.rawValue, description: "x").problem(secrets: []) == .refused(code, "x"))
     }
   }

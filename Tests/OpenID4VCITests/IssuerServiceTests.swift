@@ -35,9 +35,9 @@ struct IssuerServiceTests {
     return service.handle(call, at: bench.now)
   }
 
-  private func refusal(_ answer: WebAnswer) -> ErrorCode? {
+  private func refusal(_ answer: WebAnswer) -> IssuanceErrorCode? {
     #expect(answer.object?["error"]?.string == nil || answer.status >= 400)
-    return answer.object?["error"]?.string.flatMap(ErrorCode.init(rawValue:))
+    return answer.object?["error"]?.string.flatMap(IssuanceErrorCode.init(rawValue:))
   }
 
   /// A bearer's token for everything.
@@ -205,7 +205,7 @@ struct IssuerServiceTests {
   func codes() throws {
     let challenge = CodeChallenge(random: [UInt8](repeating: 7, count: 32))
     let redirect = "test-wallet://callback"
-    func code(_ changes: FormFields = [:]) throws -> (code: String?, error: ErrorCode?) {
+    func code(_ changes: FormFields = [:]) throws -> (code: String?, error: IssuanceErrorCode?) {
       var fields: FormFields = [:]
       let usual: FormFields = [
         "response_type": "code", "client_id": "w", "redirect_uri": redirect, "state": "s",
@@ -217,7 +217,9 @@ struct IssuerServiceTests {
       let answer = service.handle(try #require(WebCall(.get(target, accept: "*/*"))), at: bench.now)
       return (InvocationURI(answer[header: "Location"] ?? "")?.fields["code"], refusal(answer))
     }
-    func redeem(_ code: String?, client: String = "w", verifier: String? = nil, to redirect: String) -> ErrorCode? {
+    func redeem(_ code: String?, client: String = "w", verifier: String? = nil, to redirect: String)
+      -> IssuanceErrorCode?
+    {
       refusal(
         post(
           .token,
@@ -235,7 +237,7 @@ struct IssuerServiceTests {
     let late = try code().code
     bench.now = bench.now.adding(seconds: 61)
     #expect(redeem(late, to: redirect) == .invalidGrant)
-    let faults: [(FormFields, ErrorCode)] = [
+    let faults: [(FormFields, IssuanceErrorCode)] = [
       (["client_id": ""], .invalidClient), (["redirect_uri": "https://elsewhere.example/"], .invalidRequest),
       (["redirect_uri": "javascript:x"], .invalidRequest), (["response_type": "token"], .unsupportedResponseType),
       (["code_challenge_method": "plain"], .invalidRequest), (["scope": "nothing"], .invalidScope),
@@ -247,7 +249,7 @@ struct IssuerServiceTests {
 
   @Test("the token endpoint says what is wrong with a request")
   func tokenRequests() {
-    func ask(_ form: FormFields) -> ErrorCode? { refusal(post(.token, form: form)) }
+    func ask(_ form: FormFields) -> IssuanceErrorCode? { refusal(post(.token, form: form)) }
     #expect(ask([:]) == .invalidRequest)
     #expect(ask(["grant_type": "password"]) == .unsupportedGrantType)
     #expect(ask(["grant_type": GrantType.preAuthorizedCode.rawValue]) == .invalidRequest)

@@ -142,7 +142,7 @@ struct VectorTests {
     #expect(credentials.count == 1)
     let members = try MemberReading(["format": "mso_mdoc", "doctype": "d"], of: .issuer, at: .issuerMetadata)
     var check = IssuedCredentialCheck(configuration: try CredentialConfiguration(id: "x", members), keys: [])
-    #expect(thrown(CredentialFault.self) { _ = try check.read(credentials[0]) } == .notBase64URL)
+    #expect(thrown(IssuedCredentialFault.self) { _ = try check.read(credentials[0]) } == .notBase64URL)
   }
 
   private func proof(_ bytes: [UInt8]) throws {

@@ -60,7 +60,7 @@ final class ClaimConversation {
   ) throws(IssuanceError) -> WebAnswer {
     let first = try send(request, dialogue, size: size, token: token)
     guard let refusal = Refusal(first) else { return first }
-    switch ErrorCode(rawValue: refusal.code) {
+    switch IssuanceErrorCode(rawValue: refusal.code) {
     case .useDPoPNonce:
       guard first[header: DPoPProof.nonceHeaderName] != nil, possession != nil || token == nil else { return first }
     case .invalidDPoPProof:

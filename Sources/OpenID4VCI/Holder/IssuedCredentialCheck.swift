@@ -32,7 +32,7 @@ struct IssuedCredentialCheck {
   }
 
   /// Reads one and finds the key it is bound to, wherever it stands in the request.
-  mutating func read(_ value: JSONValue?) throws(CredentialFault) -> Candidate {
+  mutating func read(_ value: JSONValue?) throws(IssuedCredentialFault) -> Candidate {
     let bytes = try IssuedCredentialCheck.bytes(of: value)
     let item: CBORItem
     do { item = try decodeCBOR(bytes) } catch { throw .notCBOR }
@@ -68,7 +68,7 @@ struct IssuedCredentialCheck {
   }
 
   /// Base64url without padding. The two mistakes that issuers make are told from the rest.
-  private static func bytes(of value: JSONValue?) throws(CredentialFault) -> [UInt8] {
+  private static func bytes(of value: JSONValue?) throws(IssuedCredentialFault) -> [UInt8] {
     guard let text = value?["credential"]?.string else { throw .notText }
     do { return try Base64.url.decode(text) } catch {}
     let standard = String(
@@ -87,7 +87,7 @@ struct IssuedCredentialCheck {
     throw .notBase64URL
   }
 
-  private static func wrapping(of item: CBORItem) -> CredentialFault.Wrapping? {
+  private static func wrapping(of item: CBORItem) -> IssuedCredentialFault.Wrapping? {
     if item.kind == .map, item[key: "documents"] != nil { return .deviceResponse }
     if item.kind == .map, item[key: "issuerSigned"] != nil { return .document }
     guard let inner = item.embeddedBytes ?? item.bytes, let content = try? decodeCBOR(inner), content.kind == .map
@@ -97,7 +97,7 @@ struct IssuedCredentialCheck {
     return .byteString
   }
 
-  private func checkMandatory(_ credential: Credential) throws(CredentialFault) {
+  private func checkMandatory(_ credential: Credential) throws(IssuedCredentialFault) {
     for claim in configuration.claims where claim.isMandatory {
       let items = credential.nameSpaces.first { $0.name == claim.nameSpace }?.items ?? []
       guard items.contains(where: { $0.identifier == claim.element }) else {
@@ -109,7 +109,7 @@ struct IssuedCredentialCheck {
 
 extension IssuedCredentialCheck.Candidate {
   /// What the reader's verification finds wrong, under these roots.
-  func failures(under anchors: [TrustAnchor], at now: UnixTime) throws(CredentialFault) -> [Reason] {
+  func failures(under anchors: [TrustAnchor], at now: UnixTime) throws(IssuedCredentialFault) -> [Reason] {
     // Nobody else will see this transcript: it only has to be the same on both sides.
     let transcript = CBORValue.array([.null, .null, "OpenID4VCI"]).encode()
     var presentation = DocumentPresentation(

@@ -77,8 +77,8 @@ struct Refusal: Equatable {
   func problem(secrets: [String]) -> IssuanceError.Problem {
     let isRepeating = secrets.contains { !$0.isEmpty && (description.contains($0) || code.contains($0)) }
     let text = isRepeating ? "" : printable(description)
-    if let known = ErrorCode(rawValue: code) { return .refused(known, text) }
-    if ErrorCode.ofDrafts.contains(code) { return .issuerSpeaksDraft(code) }
+    if let known = IssuanceErrorCode(rawValue: code) { return .refused(known, text) }
+    if IssuanceErrorCode.ofDrafts.contains(code) { return .issuerSpeaksDraft(code) }
     return .refusedOtherwise(isRepeating ? "" : printable(code), text)
   }
 

@@ -28,7 +28,9 @@ extension IssuerDeviation {
 
   /// What a good wallet makes of it, of an mDL in `copies` copies, under a grant.
   package func expectation(copies: Int, grant: GrantType) -> Expectation {
-    func issued(_ fault: CredentialFault) -> IssuanceError { IssuanceError(.issuer, .validation, .credential(fault)) }
+    func issued(_ fault: IssuedCredentialFault) -> IssuanceError {
+      IssuanceError(.issuer, .validation, .credential(fault))
+    }
     switch self {
     case .oldWellKnownPlace: return .refusal(IssuanceError(.issuer, .issuerMetadata, .status(404)))
     case .otherIdentifier: return .refusal(IssuanceError(.issuer, .issuerMetadata, .otherIdentifier))
@@ -73,7 +75,7 @@ extension IssuerDeviation {
     }
   }
 
-  private static func expectation(of code: ErrorCode, grant: GrantType) -> Expectation {
+  private static func expectation(of code: IssuanceErrorCode, grant: GrantType) -> Expectation {
     switch code.place {
     case .authorization:
       return .refusal(IssuanceError(.authorizationServer, .authorization, .refused(code, "")))

@@ -78,7 +78,7 @@ package enum IssuerDeviation: Hashable, Sendable {
   case expiredDocument
   // Refusals
   /// The endpoint where this code belongs answers with it, whatever it is asked.
-  case refuses(ErrorCode)
+  case refuses(IssuanceErrorCode)
 
   /// Where a code is due.
   package enum Place: Sendable {
@@ -99,7 +99,7 @@ package enum IssuerDeviation: Hashable, Sendable {
   ]
 
   /// Each of them.
-  package static let all = plain + ErrorCode.allCases.map(IssuerDeviation.refuses)
+  package static let all = plain + IssuanceErrorCode.allCases.map(IssuerDeviation.refuses)
 
   /// Its name on a command line: `other-state`, `refuses-invalid_grant`.
   package var name: String {
@@ -119,7 +119,7 @@ package enum IssuerDeviation: Hashable, Sendable {
   }
 }
 
-extension ErrorCode {
+extension IssuanceErrorCode {
   /// The endpoint that answers with it, when it is told to.
   var place: IssuerDeviation.Place {
     switch self {

@@ -69,7 +69,7 @@ extension IssuerService {
     return redirect(request, ["code": code, "state": state, "iss": issuer])
   }
 
-  private func refuse(_ request: AuthorizationRequest, _ code: ErrorCode) -> WebAnswer {
+  private func refuse(_ request: AuthorizationRequest, _ code: IssuanceErrorCode) -> WebAnswer {
     redirect(request, ["error": code.rawValue, "state": request.state, "iss": identifier.text])
   }
 

@@ -41,9 +41,9 @@ extension IssuerService {
         "mdoc_iacas_uri": settings.announcesRoots ? .string(address(.roots)) : nil,
         "batch_credential_issuance": settings.batchSize > 1 ? ["batch_size": .integer(settings.batchSize)] : nil,
         "credential_request_encryption": hasEncryption
-          ? RequestEncryption(key: requestKey, content: .a256GCM, isRequired: requiresEncryption).json : nil,
+          ? CredentialRequestEncryption(key: requestKey, content: .a256GCM, isRequired: requiresEncryption).json : nil,
         "credential_response_encryption": hasEncryption
-          ? ResponseEncryption(content: .a256GCM, isRequired: requiresEncryption).json : nil,
+          ? CredentialResponseEncryption(content: .a256GCM, isRequired: requiresEncryption).json : nil,
         "display": [["name": "Test issuer", "locale": "en"]],
         "credential_configurations_supported": .object(
           documents.map { JSONValue.Member($0.configurationID, configuration($0, at: now)) }),

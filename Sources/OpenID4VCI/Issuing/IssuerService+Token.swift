@@ -121,7 +121,8 @@ extension IssuerService {
     return proof.key.thumbprint
   }
 
-  private func possessionRefusal(_ code: ErrorCode, token: String?, headers: [WebHeader] = []) -> ServiceRefusal {
+  private func possessionRefusal(_ code: IssuanceErrorCode, token: String?, headers: [WebHeader] = []) -> ServiceRefusal
+  {
     token == nil ? ServiceRefusal(code, headers: headers) : .unauthorized(code, scheme: "DPoP", headers: headers)
   }
 

@@ -4,12 +4,12 @@ import Web
 /// An issuer's no, as it is sent.
 struct ServiceRefusal: Error, Equatable {
   let status: Int
-  let code: ErrorCode
+  let code: IssuanceErrorCode
   /// For people who write wallets. Nothing that was sent is repeated.
   let description: String
   var headers: [WebHeader] = []
 
-  init(_ code: ErrorCode, _ description: String = "", status: Int = 400, headers: [WebHeader] = []) {
+  init(_ code: IssuanceErrorCode, _ description: String = "", status: Int = 400, headers: [WebHeader] = []) {
     self.code = code
     self.description = description
     self.status = status
@@ -17,7 +17,9 @@ struct ServiceRefusal: Error, Equatable {
   }
 
   /// At an endpoint that wants a token (RFC 6750, section 3; RFC 9449, section 7.1).
-  static func unauthorized(_ code: ErrorCode, scheme: String = "Bearer", headers: [WebHeader] = []) -> ServiceRefusal {
+  static func unauthorized(_ code: IssuanceErrorCode, scheme: String = "Bearer", headers: [WebHeader] = [])
+    -> ServiceRefusal
+  {
     ServiceRefusal(
       code, status: 401,
       headers: headers + [WebHeader("WWW-Authenticate", "\(scheme) error=\"\(code.rawValue)\"")])

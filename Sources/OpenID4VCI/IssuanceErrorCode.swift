@@ -1,5 +1,5 @@
 /// The error codes of the servers of an issuance, one to one.
-package enum ErrorCode: String, CaseIterable, Sendable {
+package enum IssuanceErrorCode: String, CaseIterable, Sendable {
   // Authorization and token: RFC 6749 sections 4.1.2.1 and 5.2
   case invalidRequest = "invalid_request"
   case invalidClient = "invalid_client"

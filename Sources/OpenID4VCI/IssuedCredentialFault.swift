@@ -1,5 +1,5 @@
 /// Why a credential that came is not handed out.
-package enum CredentialFault: Error, Equatable, Sendable {
+package enum IssuedCredentialFault: Error, Equatable, Sendable {
   /// The member `credential` is no text.
   case notText
   /// Base64 with padding, or of the standard alphabet: the final text says base64url without.
@@ -35,7 +35,7 @@ package enum CredentialFault: Error, Equatable, Sendable {
   }
 }
 
-extension CredentialFault: CustomStringConvertible {
+extension IssuedCredentialFault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .notText: "the credential is no text"
