@@ -57,6 +57,7 @@ struct ClaimTests {
       try claim.retrieve(found, configurationIDs: ["eu.europa.ec.eudi.pid.1"]).map(\.docType) == [
         DocumentKind.pid.docType
       ])
+    #expect(try claim.retrieve(found, configurationIDs: []).isEmpty)
     #expect(
       thrown(IssuanceError.self) { _ = try claim.retrieve(found, configurationIDs: ["x"]) }
         == IssuanceError(.wallet, .offer, .unknownConfiguration("x")))
@@ -195,6 +196,22 @@ struct ClaimTests {
     bench.options.copies = 2
     #expect(try bench.run().filter { $0.credential != nil }.count == 2)
     #expect(bench.waits == [.seconds(20), .seconds(20), .seconds(20)])
+  }
+
+  @Test("what comes later comes encrypted too, and to the same wallet")
+  func deferredAndEncrypted() throws {
+    var settings = IssuerSettings()
+    settings.pollsUntilReady = 2
+    settings.requiresEncryption = true
+    settings.namesCredentials = true
+    let bench = try IssuanceBench(kinds: [.mdl, .age], settings: settings)
+    #expect(try bench.run(.authorizationCode).filter { $0.credential != nil }.count == 2)
+    for endpoint in [IssuerService.Endpoint.credential, .deferredCredential] {
+      for request in bench.requests(to: endpoint) {
+        #expect(request.headers.contains(WebHeader("Content-Type", "application/jwt")))
+        #expect(request.body.filter { $0 == UInt8(ascii: ".") }.count == 4)
+      }
+    }
   }
 
   @Test("no wait is longer than the caller's patience, all together")

@@ -122,6 +122,20 @@ struct HostileServerTests {
     #expect(try run("/deferred", ["interval": nil]) == nil)
   }
 
+  @Test("an error that brings the next nonce along, from an issuer without an endpoint for it, is a draft's")
+  func draftError() throws {
+    for hasEndpoint in [true, false] {
+      let bench = try bench { request, answer in
+        guard request.address.path.hasSuffix("/credential") else { return answer }
+        return .json(["error": "invalid_proof", "c_nonce": "x"], status: 400)
+      }
+      bench.service.settings.usesNonces = hasEndpoint
+      let problem: IssuanceError.Problem =
+        hasEndpoint ? .refused(.invalidProof, "") : .issuerSpeaksDraft("c_nonce in an error")
+      #expect(error(bench) == IssuanceError(.issuer, .credential, problem))
+    }
+  }
+
   @Test("an issuer that defers for ever with short intervals is asked a bounded number of times")
   func polls() throws {
     let bench = try bench("/deferred", ["interval": 1])

@@ -82,14 +82,16 @@ final class ClaimConversation {
       request.headers.append(WebHeader("Authorization", "\(scheme) \(token.value)"))
     }
     if possession != nil, token?.isBoundToKey ?? true {
-      request.headers.append(WebHeader(DPoPProof.headerName, try proof(for: request, token: token?.value)))
+      request.headers.append(WebHeader(DPoPProof.headerName, try proof(for: request, token: token?.value, dialogue)))
     }
     let answer = try dialogue.answer(to: request, size: size)
     note(answer, from: request.address)
     return answer
   }
 
-  private func proof(for request: WebRequest, token: String?) throws(IssuanceError) -> String {
+  private func proof(
+    for request: WebRequest, token: String?, _ dialogue: ServerDialogue
+  ) throws(IssuanceError) -> String {
     do {
       let key: PrivateKey
       if let known = possession?.key { key = known } else { key = try PrivateKey.generate(.p256) }
@@ -98,7 +100,7 @@ final class ClaimConversation {
         key, for: request, token: token, nonce: possession?.nonces[request.address.host],
         identifier: unguessable(16), at: claim.now())
     } catch {
-      throw IssuanceError(.wallet, .token, .cryptography)
+      throw IssuanceError(.wallet, dialogue.step, .cryptography)
     }
   }
 

@@ -60,6 +60,7 @@ package struct CredentialClaim {
         wanted.append(configuration)
       }
     }
+    guard !wanted.isEmpty else { return [] }
     let conversation = ClaimConversation(self, offer)
     try conversation.getToken(for: wanted)
     var results: [ClaimResult] = []

@@ -71,19 +71,16 @@ struct IssuedCredentialCheck {
   private static func bytes(of value: JSONValue?) throws(IssuedCredentialFault) -> [UInt8] {
     guard let text = value?["credential"]?.string else { throw .notText }
     do { return try Base64.url.decode(text) } catch {}
-    let standard = String(
-      text.map { character in
-        switch character {
-        case "-": "+"
-        case "_": "/"
-        default: character
-        }
-      })
-    if (try? Base64.standard.decode(standard)) != nil { throw .padded }
-    if (try? Base64.standard.decode(standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4))) != nil
-    {
-      throw .padded
+    // Of either alphabet, with as much padding as it has or lacks.
+    var standard = text.utf8.map { byte -> UInt8 in
+      switch byte {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      default: byte
+      }
     }
+    while !standard.count.isMultiple(of: 4) { standard.append(UInt8(ascii: "=")) }
+    if (try? Base64.standard.decode(String(decoding: standard, as: UTF8.self))) != nil { throw .padded }
     throw .notBase64URL
   }
 
