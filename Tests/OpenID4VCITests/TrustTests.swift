@@ -50,6 +50,18 @@ struct TrustTests {
     }
   }
 
+  @Test("a root that has expired vouches for nobody, and that is said, wherever it came from")
+  func expiredRoot() throws {
+    for isGiven in [true, false] {
+      let bench = try IssuanceBench()
+      bench.now = bench.now.adding(seconds: 3_000 * 86_400)
+      if !isGiven { bench.options.anchors = [] }
+      bench.options.trustsIssuerAutomatically = !isGiven
+      let expected = IssuedCredentialFault.notAuthentic(["anchorExpired"])
+      #expect(try bench.run().map(\.error) == [IssuanceError(.issuer, .validation, .credential(expected))])
+    }
+  }
+
   @Test("that nobody vouches for the issuer excuses nothing else")
   func otherFaults() throws {
     let bench = try IssuanceBench()

@@ -34,7 +34,8 @@ extension ClaimConversation {
       do { published = try rootsOfIssuer() } catch { if !claim.options.allowsUntrustedIssuer { throw error } }
       let rest = try? candidate.failures(under: published, at: now)
       if let rest, rest.isEmpty { return claimed(.publishedRoot) }
-      if let rest, !rest.allSatisfy(\.isAboutAnchors) { throw refused(rest) }
+      // A root that is there and cannot vouch says more than that there is none.
+      if let rest, rest != [.chain(.noTrustAnchor)], !claim.options.allowsUntrustedIssuer { throw refused(rest) }
     }
     // A signer that only claims to be of a trusted root is a forgery, not a stranger.
     guard failures == [.chain(.noTrustAnchor)] else { throw refused(failures) }
