@@ -161,7 +161,8 @@ let package = Package(
       name: "WalletCommands",
       dependencies: [
         "Wallet", "Commands", "HTTPFetch", "HTTPServer", "JSON", "Kernel", "Links", "Pictures", "Bluetooth", "Bytes",
-        "CivilTime", "Crypto", "Issuer", "JOSE", "Mdoc", "MdocVerification", "OpenID4VP", "Trust", "Web",
+        "CivilTime", "Crypto", "Issuer", "JOSE", "Mdoc", "MdocVerification", "OpenID4VCI", "OpenID4VP", "Trust",
+        "Web",
       ]),
     .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
     .executableTarget(name: "mdoc-wallet", dependencies: ["WalletCommands", "Commands"]),

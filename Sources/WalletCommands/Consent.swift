@@ -26,17 +26,19 @@ enum Consent {
   }
 
   /// The holder's word, waited for. The end of input is a no: nobody is there to say yes.
-  func given(_ console: Console) -> Bool {
+  func given(_ console: Console, question: String = Consent.question) -> Bool {
     if case .always(let isGranted) = self { return isGranted }
-    console.remark(Consent.question)
+    console.remark(question)
     return Consent.isGranted(Consent.line(console.input))
   }
 
-  /// A line of at most 1,024 bytes, byte by byte, so that what follows it stays for who reads on.
-  static func line(_ descriptor: CInt) -> String {
+  /// A line, byte by byte, so that what follows it stays for who reads on.
+  ///
+  /// - Parameter limit: most bytes of it.
+  static func line(_ descriptor: CInt, limit: Int = 1024) -> String {
     var line: [UInt8] = []
     var byte: UInt8 = 0
-    while line.count < 1024 {
+    while line.count < limit {
       let count = Glibc.read(descriptor, &byte, 1)
       if count < 0, errno == EINTR { continue }
       if count <= 0 || byte == UInt8(ascii: "\n") { break }

@@ -84,6 +84,24 @@ struct DocumentOptions {
     template = issue
   }
 
+  /// What is in the documents, for whoever issues them.
+  var contents: [DocumentContent] {
+    kinds.map { kind in
+      var content = template.content
+      content.kind = kind
+      if let country { content.country = country }
+      return content
+    }
+  }
+
+  /// A root for such documents.
+  func makeAuthority() throws(IssuerError) -> IssuerAuthority {
+    var random = SystemRandomNumberGenerator()
+    var issue = template
+    if let country { issue.content.country = country }
+    return try issue.makeAuthority(random: &random)
+  }
+
   /// Issues every document under one root: `authority`, or a fresh one.
   func issue(under authority: IssuerAuthority?) throws -> (credentials: [StoredCredential], trusted: IssuerAuthority) {
     var random = SystemRandomNumberGenerator()

@@ -2,6 +2,8 @@ import Commands
 import Issuer
 import JSON
 import Kernel
+import OpenID4VCI
+import OpenID4VP
 import Wallet
 
 /// `list`: the documents in a folder.
@@ -79,8 +81,10 @@ enum ShowCommand {
 /// `quirks`: every way to misbehave, with what a good reader makes of it.
 enum QuirksCommand {
   static let verb = Verb(
-    name: "quirks", summary: "List the quirks and flaws, each with what a good reader finds.",
-    usage: "quirks [--json]", options: [.json], operandLimit: 0, run: { run($0, console: $1) })
+    name: "quirks", summary: "List what wallet, issuer and verifier do wrong on request, and what becomes of it.",
+    usage: "quirks [--list] [--json]",
+    options: [CommandOption("--list", "list them all, which is what this verb does anyway"), .json], operandLimit: 0,
+    run: { run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) -> Int32 {
     if arguments.has("--json") {
@@ -93,20 +97,57 @@ enum QuirksCommand {
       let flaws = Flaw.allCases.map { flaw -> JSONValue in
         ["name": .string(flaw.rawValue), "expect": .string(flaw.expectation)]
       }
-      console.data((["quirks": .array(quirks), "flaws": .array(flaws)] as JSONValue).text)
+      let lists = online.map { list in
+        JSONValue.Member(
+          list.key, .array(list.entries.map { ["name": .string($0.name), "expect": .string($0.expectation)] }))
+      }
+      console.data(JSONValue.object([.init("quirks", .array(quirks)), .init("flaws", .array(flaws))] + lists).text)
       return 0
     }
     let names = Quirk.allCases.map { $0.rawValue + ($0.parameter == nil ? "" : "=N") }
-    let width = (names + Flaw.allCases.map(\.rawValue)).map(\.count).max() ?? 0
+    let all = names + Flaw.allCases.map(\.rawValue) + online.flatMap { $0.entries.map(\.name) }
+    let width = all.map(\.count).max() ?? 0
     func line(_ name: String, _ text: String) { console.data("  " + name.padded(to: width + 2) + text) }
-    console.data("Quirks of the wallet (--quirk NAME; several may be given):")
+    console.data(
+      "Quirks of the wallet (--quirk NAME with present; several may be given; those marked * with respond too):")
     for (quirk, name) in zip(Quirk.allCases, names) {
-      line(name, quirk.expectation)
-      if let parameter = quirk.parameter { line("", "N: \(parameter.meaning) (default \(parameter.standard))") }
+      line(name, (quirk.isOfResponse ? "* " : "  ") + quirk.expectation)
+      if let parameter = quirk.parameter { line("", "  N: \(parameter.meaning) (default \(parameter.standard))") }
     }
     for alias in Quirk.aliases { line(alias.key, "the same as \(alias.value.rawValue)") }
     console.data("Flaws of the issuer (--flaw NAME; one at a time, also as --quirk for a fresh document):")
     for flaw in Flaw.allCases { line(flaw.rawValue, flaw.expectation) }
+    for list in online {
+      console.data(list.title + ":")
+      for entry in list.entries { line(entry.name, entry.expectation) }
+    }
     return 0
+  }
+
+  /// What goes wrong online, by who does it.
+  private static let online: [(key: String, title: String, entries: [(name: String, expectation: String)])] = [
+    (
+      "answerDeviations",
+      "Of the wallet online (--quirk NAME with respond; one at a time), with what a good verifier finds",
+      AnswerDeviation.allCases.map { ($0.rawValue, $0.expectation) }
+    ),
+    (
+      "verifierDeviations", "Of the verifier (--deviation NAME with serve verifier), with what a good wallet finds",
+      VerifierDeviation.allCases.map { ($0.rawValue, $0.expectation) }
+    ),
+    (
+      "issuerDeviations", "Of the issuer (--deviation NAME with serve issuer), with what a good wallet finds",
+      IssuerDeviation.all.map { ($0.name, expectation(of: $0)) }
+    ),
+  ]
+
+  /// What comes of a claim of one document, by a code in the offer where that can be.
+  private static func expectation(of deviation: IssuerDeviation) -> String {
+    switch deviation.expectation(copies: 2, grant: deviation.grants.last ?? .preAuthorizedCode) {
+    case .success: "it gets the documents all the same"
+    case .fewer: "it gets fewer copies, and that is no failure"
+    case .refusal(let error), .failure(let error): "\(error)"
+    case .failures(_, let error): "of several copies some fail: \(error)"
+    }
   }
 }

@@ -1,5 +1,6 @@
 import Commands
 import Crypto
+import Glibc
 import JSON
 import Kernel
 import Mdoc
@@ -25,6 +26,7 @@ enum RespondCommand {
     ] + Consent.options + PassphraseSource.options, operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
+    signal(SIGPIPE, SIG_IGN)
     guard let address = arguments.operands.first else {
       throw CommandError.usage(
         "respond", "the address is missing", hint: "write respond 'openid4vp://...' --wallet DIR, in quotation marks")

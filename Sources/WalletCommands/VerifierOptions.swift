@@ -21,7 +21,6 @@ struct VerifierOptions {
       "--encryption", "NAME", repeatable: true, "an encryption that is taken (default A128GCM and A256GCM)"),
     CommandOption("--post", "let the request be fetched by POST, with the wallet's nonce"),
     CommandOption("--redirect", "send the wallet on to a page when it has answered"),
-    CommandOption("--deviation", "NAME", "do one thing wrong; the quirks verb lists the names"),
     CommandOption("--root-out", "FILE", "write the root that wallets know this verifier by here (PEM)"),
     CommandOption("--show-values", "print the values of elements, which are somebody's data"),
   ]
@@ -44,6 +43,9 @@ struct VerifierOptions {
     if !encryptions.isEmpty { order.encryptions = encryptions }
     order.fetchesByPost = arguments.has("--post")
     order.redirects = arguments.has("--redirect")
+    if arguments.values("--deviation").count > 1 {
+      throw CommandError.usage("--deviation", "a verifier does one thing wrong at a time", hint: "give it once")
+    }
     order.deviation = try arguments.choice("--deviation", of: VerifierDeviation.self)
     try VerifierOptions.check(order)
     self.order = order

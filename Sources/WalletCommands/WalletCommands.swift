@@ -5,7 +5,8 @@ import Wallet
 /// The command line of `mdoc-wallet`.
 package enum WalletCommands {
   static let verbs = [
-    IssueCommand.verb, PresentCommand.verb, RespondCommand.verb, ServeCommand.verb, ListCommand.verb, ShowCommand.verb,
+    IssueCommand.verb, ClaimCommand.verb, PresentCommand.verb, RespondCommand.verb, ServeCommand.verb, ListCommand.verb,
+    ShowCommand.verb,
     DeleteCommand.verb,
     RevokeCommand.verb, QuirksCommand.verb,
   ]
