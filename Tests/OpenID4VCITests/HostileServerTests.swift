@@ -2,6 +2,7 @@ import Bytes
 import CivilTime
 import Crypto
 import Issuer
+import JOSE
 import JSON
 import TestSupport
 import Testing
@@ -103,6 +104,36 @@ struct HostileServerTests {
   func member(_ place: Int) throws {
     let (path, changes, expected) = HostileServerTests.members[place]
     #expect(try error(bench(path, changes), .authorizationCode) == expected)
+  }
+
+  @Test("a token that is bound to a key is not taken where no key was proved")
+  func boundToNothing() throws {
+    for type in ["DPoP", "dpop"] {
+      let bench = try bench("/token", ["token_type": .string(type)])
+      bench.service.settings.announcesDPoP = false
+      #expect(error(bench) == IssuanceError(.authorizationServer, .token, .tokenType))
+      #expect(bench.requests(to: .credential).isEmpty)
+    }
+  }
+
+  @Test("an encrypted answer is encrypted as it was asked, to the key that was given")
+  func otherEncryption() throws {
+    for (content, problem) in [
+      (ContentEncryption.a256GCM, IssuanceError.Problem.missing("credentials")), (.a128GCM, .notEncrypted),
+    ] {
+      let bench = try IssuanceBench()
+      bench.intercept = { [unowned bench] request, send in
+        guard request.address.path.hasSuffix("/credential"),
+          let message = try? CompactJWE(reading: String(decoding: request.body, as: UTF8.self)),
+          let plain = try? message.decrypted(with: bench.service.encryptionKey),
+          let jwk = JSONValue(reading: plain)?["credential_response_encryption"]?["jwk"],
+          let text = try? CompactJWE.encrypt(Array("{}".utf8), to: JSONWebKey(reading: jwk), encryption: content)
+        else { return send() }
+        return WebAnswer(
+          status: 200, headers: [WebHeader("Content-Type", "application/jwt")], body: Array(text.utf8))
+      }
+      #expect(error(bench) == IssuanceError(.issuer, .credential, problem))
+    }
   }
 
   @Test("a deferred credential has an identifier that stays, and an interval that is a number of seconds")
