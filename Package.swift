@@ -227,13 +227,13 @@ let package = Package(
       "Wallet",
       [
         "Commands", "Kernel", "Links", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "OpenID4VP", "Web", "Trust", "Issuer",
       ]),
     tests(
       "WalletCommands",
       [
         "Wallet", "Commands", "Kernel", "Links", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR",
-        "COSE", "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "Trust", "Issuer",
+        "COSE", "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "OpenID4VP", "Trust", "Issuer",
       ]),
     tests(
       "Appliance",

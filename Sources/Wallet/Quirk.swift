@@ -105,13 +105,14 @@ package enum Quirk: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it is about what is in a DeviceResponse, so that it can be done online as well as at the door.
+  /// Whether it is about what is in a DeviceResponse, so that it can be done online as well as at the door. Both proofs of a device
+  /// cannot: one of them is a MAC, for which the verifier has no key there.
   package var isOfResponse: Bool {
     switch self {
     case .wrongCounter, .repeatedCounter, .readerDirectionKey, .readerDirectionIV, .corruptTag, .plainData,
       .sessionNotCBOR, .sessionNoMembers, .sessionExtraMembers, .sessionStatus10, .sessionStatus11, .sessionStatus20,
       .sessionStatusUnknown, .sessionDataAnd20, .shortFragments, .silent, .earlyDisconnect, .noStart, .invalidFragment,
-      .endState, .lingering:
+      .endState, .lingering, .bothDeviceAuths:
       false
     default: true
     }

@@ -27,7 +27,7 @@ struct CommandTests {
   @Test(
     "refuses wrong usage with two lines and status 2",
     arguments: [
-      ([], "mdoc-wallet: verb: missing\none of issue, present, list, show, delete, revoke, quirks; see --help\n"),
+      ([], "mdoc-wallet: verb: missing\none of issue, claim, present, respond, serve, list, show, delete, revoke, quirks; see --help\n"),
       (["isue"], "mdoc-wallet: 'isue': no such verb\ndid you mean issue?\n"),
       (["issue"], "mdoc-wallet: --wallet: missing\nwrite --wallet DIR\n"),
       (
@@ -88,7 +88,7 @@ struct CommandTests {
   @Test("explains itself on standard output")
   func help() {
     #expect(run("--help").status == 0 && run("--help").out.contains("mdoc-wallet VERB --help"))
-    for verb in ["issue", "present", "list", "show", "delete", "quirks"] {
+    for verb in ["issue", "claim", "present", "respond", "serve", "list", "show", "delete", "quirks"] {
       let help = run(verb, "--help")
       #expect(help.status == 0 && help.err.isEmpty && help.out.hasPrefix("usage: mdoc-wallet \(verb)"))
     }

@@ -27,14 +27,14 @@ struct PresentTests {
 
   private func present(
     _ words: String..., manner: TestReader.Manner = .proper
-  ) throws -> (wallet: PresentingWallet, reader: TestReader.Result, status: Int32) {
+  ) throws -> (wallet: RunningWallet, reader: TestReader.Result, status: Int32) {
     try present(words, manner: manner)
   }
 
   private func present(
     _ words: [String], manner: TestReader.Manner = .proper
-  ) throws -> (wallet: PresentingWallet, reader: TestReader.Result, status: Int32) {
-    let wallet = PresentingWallet(["--air", air, "--timeout", "5", "--anchor-out", anchor] + words)
+  ) throws -> (wallet: RunningWallet, reader: TestReader.Result, status: Int32) {
+    let wallet = RunningWallet(["--air", air, "--timeout", "5", "--anchor-out", anchor] + words)
     let reader = try TestReader(engagement: try wallet.engagement(), air: air, request: request, manner: manner)
     let result = try reader.run()
     return (wallet, result, try wallet.status())
@@ -111,7 +111,7 @@ struct PresentTests {
     ])
   func asked(typed: String, isGranted: Bool) throws {
     let pipe = Pipe()
-    let wallet = PresentingWallet(
+    let wallet = RunningWallet(
       ["--air", air, "--timeout", "5"], input: pipe.fileHandleForReading.fileDescriptor)
     let engagement = try wallet.engagement()
     let (air, request) = (air, request)
@@ -128,7 +128,7 @@ struct PresentTests {
 
   @Test("leaves a reader with another Ident alone, and times out")
   func wrongIdent() throws {
-    let wallet = PresentingWallet(["--air", air, "--timeout", "1", "--mode", "central", "--yes"])
+    let wallet = RunningWallet(["--air", air, "--timeout", "1", "--mode", "central", "--yes"])
     let reader = try TestReader(
       engagement: try wallet.engagement(), air: air, request: request, manner: .wrongIdent)
     let thread = try reader.run()
@@ -146,7 +146,7 @@ struct PresentTests {
 
   @Test("fails when no reader comes")
   func alone() throws {
-    let wallet = PresentingWallet(["--air", air, "--timeout", "1", "--yes", "--json"])
+    let wallet = RunningWallet(["--air", air, "--timeout", "1", "--yes", "--json"])
     #expect(try wallet.status() == 1)
     let last = try #require(wallet.out.split(separator: "\n").last)
     #expect(last == #"{"event":"ended","reason":"timeout","proper":false}"#)
@@ -198,7 +198,7 @@ struct PresentTests {
 
   @Test("never starts a session when told not to", arguments: ["central", "peripheral"])
   func noStart(mode: String) throws {
-    let wallet = PresentingWallet(["--air", air, "--timeout", "1", "--mode", mode, "--yes", "--quirk", "no-start"])
+    let wallet = RunningWallet(["--air", air, "--timeout", "1", "--mode", mode, "--yes", "--quirk", "no-start"])
     let result = try TestReader(engagement: try wallet.engagement(), air: air, request: request).run()
     #expect(try result.response == nil && wallet.status() == 1)
   }
@@ -206,7 +206,7 @@ struct PresentTests {
   @Test("writes the code as a picture that says what it printed", arguments: [false, true])
   func picture(isInverse: Bool) throws {
     let path = folder.path + "/code.png"
-    let wallet = PresentingWallet(
+    let wallet = RunningWallet(
       ["--air", air, "--timeout", "1", "--qr", path, "--terminal-qr"] + (isInverse ? ["--inverse"] : []))
     _ = try wallet.status()
     let found = try #require(try QRDecoder().decodeStill(try PictureFile.read(path)))
@@ -222,16 +222,16 @@ struct PresentTests {
       WalletCommands.run(
         ["issue", "--wallet", wallet, "--auth", "mac", "--anchor-out", anchor],
         console: Console(program: "mdoc-wallet") { _, _ in }) == 0)
-    let presenting = PresentingWallet(["--air", air, "--timeout", "5", "--wallet", wallet, "--yes"])
+    let presenting = RunningWallet(["--air", air, "--timeout", "5", "--wallet", wallet, "--yes"])
     let result = try TestReader(engagement: try presenting.engagement(), air: air, request: request).run()
     #expect(try presenting.status() == 0)
     #expect(try verdict(result).isVerified)
-    #expect(try PresentingWallet(["--air", air, "--wallet", folder.path + "/none", "--yes"]).status() == 1)
+    #expect(try RunningWallet(["--air", air, "--wallet", folder.path + "/none", "--yes"]).status() == 1)
   }
 
   @Test("refuses an air whose name is too long, with a hint")
   func longPath() throws {
-    let wallet = PresentingWallet(["--air", folder.path + "/" + String(repeating: "x", count: 90), "--yes"])
+    let wallet = RunningWallet(["--air", folder.path + "/" + String(repeating: "x", count: 90), "--yes"])
     #expect(try wallet.status() == 1)
     #expect(wallet.err.contains("use a folder with a shorter path"))
   }

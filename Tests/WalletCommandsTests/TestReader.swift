@@ -1,16 +1,11 @@
 import Bluetooth
 import Bytes
-import Commands
 import Crypto
-import Foundation
 import Kernel
 import Links
 import Mdoc
 import MdocSession
 import SimulatedAir
-import Synchronization
-import Wallet
-import WalletCommands
 
 /// A reader made of the engines and nothing else: one session over the simulated air.
 final class TestReader {
@@ -154,43 +149,4 @@ final class TestReader {
       }
     }
   }
-}
-
-/// `mdoc-wallet present` in a thread of its own.
-final class PresentingWallet: Sendable {
-  private let lines = Mutex<(out: String, err: String, status: Int32?)>(("", "", nil))
-
-  init(_ words: [String], input: CInt = -1) {
-    Thread.detachNewThread { [self] in
-      let console = Console(program: "mdoc-wallet", input: input) { text, isData in
-        self.lines.withLock { if isData { $0.out += text } else { $0.err += text } }
-      }
-      let status = WalletCommands.run(["present"] + words, console: console)
-      self.lines.withLock { $0.status = status }
-    }
-  }
-
-  var out: String { lines.withLock { $0.out } }
-  var err: String { lines.withLock { $0.err } }
-
-  struct Late: Error {}
-
-  private func wait<Value>(for value: () -> Value?) throws -> Value {
-    let deadline = ContinuousClock.now + .seconds(15)
-    while ContinuousClock.now < deadline {
-      if let value = value() { return value }
-      usleep(2000)
-    }
-    throw Late()
-  }
-
-  /// The text of the engagement, once it is shown.
-  func engagement() throws -> String {
-    try wait { out.split(separator: "\n").first { $0.hasPrefix("mdoc:") }.map(String.init) }
-  }
-
-  /// The exit status, once it is there.
-  func status() throws -> Int32 { try wait { lines.withLock { $0.status } } }
-
-  func waitForRemark(_ text: String) throws { _ = try wait { err.contains(text) ? true : nil } }
 }
