@@ -135,7 +135,7 @@ let package = Package(
       "Wallet",
       [
         "Commands", "JSON", "Kernel", "Links", "SimulatedAir", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "OpenID4VP", "Web", "Issuer", "Trust",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "OpenID4VP", "StatusJWT", "StatusLists", "Web", "Issuer", "Trust",
       ]),
 
     // Composition
@@ -227,7 +227,8 @@ let package = Package(
       "Wallet",
       [
         "Commands", "Kernel", "Links", "SimulatedAir", "Pictures", "QRScan", "Bytes", "CivilTime", "CBOR", "COSE",
-        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "OpenID4VP", "Web", "Trust", "Issuer",
+        "Crypto", "Mdoc", "Bluetooth", "MdocSession", "MdocVerification", "OpenID4VP", "StatusLists", "Web", "Trust",
+        "Issuer",
       ]),
     tests(
       "WalletCommands",

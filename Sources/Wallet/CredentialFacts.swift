@@ -8,12 +8,15 @@ import Mdoc
 package struct CredentialFacts {
   package let docType: String
   private let stored: StoredCredential
+  private let status: CredentialStatus?
   private let mso: MobileSecurityObject?
   /// Of the document; nil when it names none that can be read.
   package let signer: Certificate?
 
-  package init(_ stored: StoredCredential) {
+  /// - Parameter status: nil where it was not asked for.
+  package init(_ stored: StoredCredential, status: CredentialStatus? = nil) {
     self.stored = stored
+    self.status = status
     docType = stored.credential.docType
     let auth = (try? decodeCBOR(stored.credential.issuerAuth)).flatMap { try? COSESign1($0) }
     mso = auth?.structure.payload.flatMap {
@@ -32,7 +35,7 @@ package struct CredentialFacts {
       ("device key", "\(stored.credential.deviceKey.curve.rawValue), answers with a \(stored.method.rawValue)"),
       ("signer", signer?.subject.description ?? "unreadable"),
       ("issuer", signer?.issuer.description ?? "unreadable"),
-    ]
+    ] + (status.map { [("status", $0.text)] } ?? [])
   }
 
   package func text(file: String, showsValues: Bool) -> String {
@@ -53,13 +56,14 @@ package struct CredentialFacts {
         space.name,
         .object(space.items.map { .init($0.identifier, .string(describe($0, showsValues: showsValues))) }))
     }
-    return [
+    return .object([
       "file": .string(file), "docType": .string(docType),
       "validFrom": (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null,
       "validUntil": (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null,
       "curve": .string(stored.credential.deviceKey.curve.rawValue), "auth": .string(stored.method.rawValue),
+      "status": status.map { .string($0.text) },
       "nameSpaces": .object(spaces),
-    ]
+    ])
   }
 
   private func describe(_ item: Credential.Item, showsValues: Bool) -> String {

@@ -1,7 +1,9 @@
 import Commands
+import Glibc
 import Issuer
 import JSON
 import Kernel
+import Mdoc
 import OpenID4VCI
 import OpenID4VP
 import Wallet
@@ -43,10 +45,16 @@ enum ListCommand {
 enum ShowCommand {
   static let verb = Verb(
     name: "show", summary: "Show what is in the documents of a folder.",
-    usage: "show --wallet DIR [FILE] [--show-values] [--json]",
+    usage: "show --wallet DIR [FILE] [--show-values] [--check-status] [--json]",
     options: [
       CommandOption("--wallet", "DIR", "the folder"),
-      CommandOption("--show-values", "print element values, not only their names and kinds"), .json,
+      CommandOption("--show-values", "print element values, not only their names and kinds"),
+      CommandOption("--check-status", "ask the issuer's list whether the document was revoked"),
+      CommandOption(
+        "--issuer-root", "FILE", repeatable: true,
+        "a root (PEM) under which that list is signed, if not by the document's signer"),
+      WebOptions.authorities,
+      CommandOption("--now", "TIME", "take this RFC 3339 instant for now (default: the clock)"), .json,
     ] + PassphraseSource.options, operandLimit: 1, run: { try run($0, console: $1) })
 
   private static func run(_ arguments: Arguments, console: Console) throws -> Int32 {
@@ -60,10 +68,11 @@ enum ShowCommand {
         quoted(wanted), "no such document in \(folder)", hint: "mdoc-wallet list --wallet \(folder)")
     }
     var documents: [JSONValue] = []
+    let status = try statusSource(arguments)
     for entry in entries {
       switch entry.content {
       case .success(let stored):
-        let facts = CredentialFacts(stored)
+        let facts = CredentialFacts(stored, status: status?(stored.credential))
         if arguments.has("--json") {
           documents.append(facts.json(file: entry.name, showsValues: arguments.has("--show-values")))
         } else {
@@ -75,6 +84,18 @@ enum ShowCommand {
     }
     if arguments.has("--json") { console.data((["documents": .array(documents)] as JSONValue).text) }
     return 0
+  }
+}
+
+extension ShowCommand {
+  /// How the status of a document is asked for; nil where nobody wants to know.
+  private static func statusSource(_ arguments: Arguments) throws -> ((Credential) -> CredentialStatus)? {
+    guard arguments.has("--check-status") else { return nil }
+    signal(SIGPIPE, SIG_IGN)
+    let exchange = try WebOptions.exchange(arguments)
+    let roots = try WebOptions.certificates(arguments, "--issuer-root")
+    let now = try DocumentOptions.instant(arguments)
+    return { CredentialStatus.ask(about: $0, through: exchange, roots: roots, now: now) }
   }
 }
 
