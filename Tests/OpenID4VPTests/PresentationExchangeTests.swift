@@ -167,6 +167,27 @@ struct PresentationExchangeTests {
     #expect(try table.wallet().request(invitation.address).form == .annexB)
   }
 
+  @Test("under the scheme of the high assurance profile its rules hold, whatever a request says")
+  func assurance() throws {
+    let table = try OnlineTable()
+    func fault(_ change: (inout VerifierOrder) -> Void) throws -> RequestFault? {
+      var order = VerifierOrder(OnlineTable.ageQuery)
+      change(&order)
+      let address = try table.service.begin(order, now: OnlineTable.now).address
+      let renamed = address.replacing("openid4vp://", with: "haip-vp://")
+      return thrown(RequestFault.self) { _ = try table.wallet().request(renamed) }
+    }
+    #expect(try fault { $0.client = .x509Hash } == nil)
+    let hash = "other than x509_hash in the high assurance profile"
+    #expect(try fault { _ in } == .clientUnsupported(hash))
+    #expect(try fault { $0.client = .redirectURI } == .clientUnsupported(hash))
+    #expect(
+      try fault {
+        $0.client = .x509Hash
+        $0.responseMode = .directPost
+      } == .parameter("response_mode", .unsupported("direct_post in the high assurance profile")))
+  }
+
   @Test("a verifier's own set-up is looked at before anybody comes")
   func setUp() throws {
     let good = try OnlineTable().credential

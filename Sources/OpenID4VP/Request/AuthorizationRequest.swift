@@ -137,6 +137,16 @@ extension AuthorizationRequest {
     purpose = (metadata?["client_name"]?.string).map { cleaned($0) }
   }
 
+  /// What the high assurance profile asks beside OpenID4VP: a client known by its certificate's hash, and an encrypted answer.
+  func checkAssurance() throws(RequestFault) {
+    guard case .certificateHash? = try? ClientIdentifier(clientID) else {
+      throw .clientUnsupported("other than x509_hash in the high assurance profile")
+    }
+    guard encryption != nil else {
+      throw .parameter("response_mode", .unsupported("direct_post in the high assurance profile"))
+    }
+  }
+
   private static func query(
     _ claims: JSONValue, form: Form
   ) throws(RequestFault) -> (DCQLQuery, definitionID: String?) {

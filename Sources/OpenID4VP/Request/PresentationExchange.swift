@@ -8,6 +8,9 @@ import Web
 /// The wallet's steps of a presentation online (OpenID4VP 1.0; ISO/IEC 18013-7 Annex B): get the request, then answer or refuse.
 /// Nothing is sent without the holder's word, and nothing follows where a server points.
 package struct PresentationExchange {
+  /// Under these the high assurance profile (HAIP 1.0) holds, whatever a request says.
+  static let assuringSchemes = ["haip", "haip-vp"]
+
   /// Most bytes of a request object and of the verifier's answers.
   package static let sizeLimit = 1 << 20
 
@@ -47,6 +50,7 @@ package struct PresentationExchange {
     case (nil, nil): object = nil
     }
     let request = try read(object, fields, scheme: invocation.scheme)
+    if PresentationExchange.assuringSchemes.contains(invocation.scheme) { try request.checkAssurance() }
     if demandsTrust, let distrust = request.verifier.distrust { throw .clientUntrusted(distrust) }
     return request
   }
