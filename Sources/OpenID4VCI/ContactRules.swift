@@ -29,12 +29,6 @@ struct ContactRules: Equatable, Sendable {
 }
 
 extension WebAddress {
-  /// The host without its port.
-  var hostName: String {
-    if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
-    return String(host.prefix { $0 != ":" })
-  }
-
   /// Without query, as a proof of possession names its target (RFC 9449, section 4.2).
   var withoutQuery: String { origin + (path.isEmpty ? "/" : path) }
 }

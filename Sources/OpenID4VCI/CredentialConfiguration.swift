@@ -1,4 +1,5 @@
 import JSON
+import Web
 
 /// A credential that an issuer can make (OpenID4VCI 1.0, section 12.2.4 and Annex A.2).
 package struct CredentialConfiguration: Equatable, Sendable {
@@ -85,7 +86,7 @@ extension CredentialConfiguration {
     var displays: [Display] = []
     for entry in try members?.list("display", most: IssuanceLimits.displays) ?? [] {
       guard let name = try entry.text("name") else { continue }
-      displays.append(Display(name: shown(name), locale: try entry.text("locale", most: 100).map(printable)))
+      displays.append(Display(name: shown(name), locale: try entry.text("locale", most: 100).map { printable($0) }))
     }
     return displays
   }

@@ -1,3 +1,5 @@
+import Web
+
 /// Why an issuance, or one credential of it, failed: who is at fault, at which step, and what was expected.
 ///
 /// Carries names of members and codes, never a token, code, nonce or value of a document. Text of a stranger in it is `printable`.

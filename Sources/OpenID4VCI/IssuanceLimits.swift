@@ -43,15 +43,6 @@ package enum IssuanceLimits {
   package static let usualInterval = 5
 }
 
-/// A text that a stranger wrote, as it may be shown: printable ASCII without quotes and backslashes (what RFC 6749 section 5.2
-/// allows in a description), at most `IssuanceLimits.displayText` characters; anything else is a question mark.
-func printable(_ text: String) -> String {
-  let characters = text.unicodeScalars.prefix(IssuanceLimits.displayText).map { scalar -> Unicode.Scalar in
-    (0x20...0x7E).contains(scalar.value) && scalar != "\"" && scalar != "\\" ? scalar : "?"
-  }
-  return String(String.UnicodeScalarView(characters))
-}
-
 /// A name or description that a stranger wrote in any script, as it may be shown: cut to `IssuanceLimits.displayText` characters,
 /// without control, format and unassigned characters, which could make it look like something else.
 func shown(_ text: String) -> String {

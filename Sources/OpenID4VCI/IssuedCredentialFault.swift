@@ -1,3 +1,5 @@
+import Web
+
 /// Why a credential that came is not handed out.
 package enum IssuedCredentialFault: Error, Equatable, Sendable {
   /// The member `credential` is no text.

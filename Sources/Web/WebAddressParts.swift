@@ -4,6 +4,12 @@ extension WebAddress {
   /// Scheme and host, such as `https://example.org`.
   package var origin: String { (isSecure ? "https://" : "http://") + host }
 
+  /// The host without its port: `example.org`, `[::1]`.
+  package var hostName: String {
+    if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
+    return String(host.prefix { $0 != ":" })
+  }
+
   /// What comes after the host, without the query: `/a/b`, or empty.
   package var path: String {
     let start = text.utf8.index(text.startIndex, offsetBy: isSecure ? 8 : 7)
@@ -19,8 +25,7 @@ extension WebAddress {
 
   /// Whether it is this machine by name or number (RFC 6761, section 6.3; RFC 8252, section 7.3).
   package var isLoopback: Bool {
-    let name = host.hasPrefix("[") ? String(host.prefix { $0 != "]" }) + "]" : String(host.prefix { $0 != ":" })
-    return name == "localhost" || name == "[::1]" || name == "127.0.0.1"
+    ["localhost", "[::1]", "127.0.0.1"].contains(hostName)
   }
 
   /// Whether secrets may go there: https, or this machine.

@@ -145,7 +145,6 @@ struct MetadataTests {
     let display = try metadata.configuration("x").display
     #expect(display[0].name == "モバイル運転免許証")
     #expect(display[1].name.count == IssuanceLimits.displayText)
-    #expect(printable("a\"b\\c\nü") == "a?b?c??")
   }
 
   @Test("an authorization server is read, and held to its identifier and host")

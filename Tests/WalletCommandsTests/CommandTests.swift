@@ -17,6 +17,10 @@ private func run(_ words: String...) -> (status: Int32, out: String, err: String
   return (status, out, err)
 }
 
+private let noVerb =
+  "mdoc-wallet: verb: missing\n"
+  + "one of issue, claim, present, respond, serve, list, show, delete, revoke, quirks; see --help\n"
+
 @Suite("The command line")
 struct CommandTests {
   private let folder: TemporaryFolder
@@ -27,7 +31,7 @@ struct CommandTests {
   @Test(
     "refuses wrong usage with two lines and status 2",
     arguments: [
-      ([], "mdoc-wallet: verb: missing\none of issue, claim, present, respond, serve, list, show, delete, revoke, quirks; see --help\n"),
+      ([], noVerb),
       (["isue"], "mdoc-wallet: 'isue': no such verb\ndid you mean issue?\n"),
       (["issue"], "mdoc-wallet: --wallet: missing\nwrite --wallet DIR\n"),
       (

@@ -78,6 +78,19 @@ struct WebTests {
     }
   }
 
+  @Test("the host is had without its port")
+  func hostNames() {
+    #expect(WebAddress("https://A.example:8443/x")?.hostName == "a.example")
+    #expect(WebAddress("http://[::1]:8080")?.hostName == "[::1]")
+  }
+
+  @Test("a stranger's text is cut and cleaned before it stands in a message")
+  func strangers() {
+    #expect(printable("a\nb\"c\\dé") == "a?b?c?d?")
+    #expect(printable(String(repeating: "a", count: 300)).count == 200)
+    #expect(printable("abc", limit: 2) == "ab")
+  }
+
   @Test("a media type is compared without its parameters and letters' case")
   func mediaTypes() {
     let answer = WebAnswer(status: 200, headers: [WebHeader("content-type", "Application/JSON; charset=utf-8")])

@@ -86,10 +86,10 @@ extension AuthorizationRequest {
       return text
     }
     let type = try required("response_type")
-    guard type == "vp_token" else { throw .parameter("response_type", .unsupported(cleaned(type, limit: 60))) }
+    guard type == "vp_token" else { throw .parameter("response_type", .unsupported(printable(type, limit: 60))) }
     let mode = try required("response_mode")
     guard let responseMode = ResponseMode(rawValue: mode) else {
-      throw .parameter("response_mode", .unsupported(cleaned(mode, limit: 60)))
+      throw .parameter("response_mode", .unsupported(printable(mode, limit: 60)))
     }
     // A wallet that cannot keep a promise about a transaction must not answer (section 8.4).
     if claims["transaction_data"] != nil { throw .parameter("transaction_data", .unsupported("of any type")) }
@@ -134,7 +134,7 @@ extension AuthorizationRequest {
     self.form = form
     self.responseMode = responseMode
     self.responseURI = responseURI
-    purpose = (metadata?["client_name"]?.string).map { cleaned($0) }
+    purpose = (metadata?["client_name"]?.string).map { printable($0) }
   }
 
   /// What the high assurance profile asks beside OpenID4VP: a client known by its certificate's hash, and an encrypted answer.
@@ -165,9 +165,4 @@ extension AuthorizationRequest {
       throw .query(error)
     }
   }
-}
-
-extension WebAddress {
-  /// The host without its port.
-  var hostName: String { host.hasPrefix("[") ? host : String(host.prefix { $0 != ":" }) }
 }

@@ -1,4 +1,5 @@
 import Bytes
+import Web
 
 /// Who asks, by the prefix of `client_id` (OpenID4VP 1.0, section 5.9).
 package enum ClientIdentifier: Equatable, Sendable {
@@ -22,7 +23,7 @@ package enum ClientIdentifier: Equatable, Sendable {
       guard let hash = try? Base64.url.decode(rest), hash.count == 32 else { throw .parameter("client_id", .malformed) }
       self = .certificateHash(hash)
     case "redirect_uri": self = .redirectURI(rest)
-    default: throw .clientUnsupported(cleaned(String(text[..<colon]), limit: 60))
+    default: throw .clientUnsupported(printable(String(text[..<colon]), limit: 60))
     }
   }
 
@@ -31,13 +32,7 @@ package enum ClientIdentifier: Equatable, Sendable {
     switch scheme {
     case "x509_san_dns": self = .dnsName(text)
     case "redirect_uri": self = .redirectURI(text)
-    default: throw .clientUnsupported(cleaned(scheme, limit: 60))
+    default: throw .clientUnsupported(printable(scheme, limit: 60))
     }
   }
-}
-
-/// Text of a stranger for a message: printable ASCII of bounded length; the rest becomes question marks.
-func cleaned(_ text: String, limit: Int = 200) -> String {
-  String(
-    decoding: text.utf8.prefix(limit).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
 }

@@ -39,7 +39,7 @@ package struct PresentationExchange {
   package func request(_ text: String) throws(RequestFault) -> AuthorizationRequest {
     guard let invocation = InvocationURI(text) else { throw .invocation }
     guard AuthorizationRequest.schemes.contains(invocation.scheme) else {
-      throw .scheme(cleaned(invocation.scheme, limit: 40))
+      throw .scheme(printable(invocation.scheme, limit: 40))
     }
     let fields = invocation.fields
     let object: String?
@@ -62,7 +62,7 @@ package struct PresentationExchange {
       let claims = try PresentationExchange.claims(of: fields)
       return try AuthorizationRequest(claims, form: form(claims, scheme)) { client throws(RequestFault) in
         guard case .redirectURI(let address) = client else { throw .clientUnsigned }
-        return .anonymous(responseURI: cleaned(address))
+        return .anonymous(responseURI: printable(address))
       }
     }
     let signed = try RequestObject(object, now: now)
@@ -75,7 +75,7 @@ package struct PresentationExchange {
     return try AuthorizationRequest(signed.claims, form: form(signed.claims, scheme)) { client throws(RequestFault) in
       try signed.check(client)
       return VerifierIdentity(
-        name: cleaned(outer), chain: [signed.leaf] + signed.chain, roots: roots, now: now)
+        name: printable(outer), chain: [signed.leaf] + signed.chain, roots: roots, now: now)
     }
   }
 
@@ -112,7 +112,7 @@ package struct PresentationExchange {
       ]
       request = .post(
         address, form: ["wallet_metadata": metadata.text, "wallet_nonce": walletNonce], accept: RequestObject.mediaType)
-    case let other?: throw .parameter("request_uri_method", .unsupported(cleaned(other, limit: 20)))
+    case let other?: throw .parameter("request_uri_method", .unsupported(printable(other, limit: 20)))
     }
     let answer = try carry(request, .requestObject)
     guard answer.mediaType == RequestObject.mediaType else { throw .requestObjectType }
@@ -156,7 +156,7 @@ package struct PresentationExchange {
     let answer = try carry(.post(request.responseURI, form: form), step)
     guard answer.mediaType == "application/json", !answer.body.isEmpty else { return Completion(redirect: nil) }
     guard let value = JSONValue(reading: answer.body), value.members != nil else { throw .answer(step) }
-    return Completion(redirect: value["redirect_uri"]?.string.map { cleaned($0, limit: 2000) })
+    return Completion(redirect: value["redirect_uri"]?.string.map { printable($0, limit: 2000) })
   }
 
   private func carry(_ request: WebRequest, _ step: RequestFault.Step) throws(RequestFault) -> WebAnswer {
@@ -170,7 +170,7 @@ package struct PresentationExchange {
       let body = answer.mediaType == "application/json" ? JSONValue(reading: answer.body) : nil
       let said = [body?["error"]?.string, body?["error_description"]?.string].compactMap { $0 }
       throw .refused(
-        step, status: answer.status, error: said.isEmpty ? nil : cleaned(said.joined(separator: ": "), limit: 120))
+        step, status: answer.status, error: said.isEmpty ? nil : printable(said.joined(separator: ": "), limit: 120))
     }
     return answer
   }

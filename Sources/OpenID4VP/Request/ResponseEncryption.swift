@@ -1,6 +1,7 @@
 import Crypto
 import JOSE
 import JSON
+import Web
 
 /// To which key, and how, an answer is encrypted (OpenID4VP 1.0, section 8.3; ISO/IEC 18013-7 Annex B).
 package struct ResponseEncryption: Equatable, Sendable {
@@ -30,7 +31,7 @@ package struct ResponseEncryption: Equatable, Sendable {
       self.init(key: key, content: try ResponseEncryption.choose(names))
     case .annexB:
       let algorithm = metadata["authorization_encrypted_response_alg"]?.string
-      guard algorithm == nil || algorithm == "ECDH-ES" else { throw .encryptionUnsupported(cleaned(algorithm ?? "")) }
+      guard algorithm == nil || algorithm == "ECDH-ES" else { throw .encryptionUnsupported(printable(algorithm ?? "")) }
       guard let key = usable.first(where: { $0.algorithm == nil || $0.algorithm == "ECDH-ES" }) else {
         throw .encryptionKey
       }
@@ -41,7 +42,7 @@ package struct ResponseEncryption: Equatable, Sendable {
 
   private static func choose(_ names: [String]) throws(RequestFault) -> ContentEncryption {
     guard let known = names.compactMap(ContentEncryption.init(rawValue:)).first else {
-      throw .encryptionUnsupported(names.prefix(5).map { cleaned($0, limit: 30) }.joined(separator: ", "))
+      throw .encryptionUnsupported(names.prefix(5).map { printable($0, limit: 30) }.joined(separator: ", "))
     }
     return known
   }

@@ -12,7 +12,7 @@ extension VerifierTransaction {
   func read(_ form: FormFields) throws(ResponseFault) -> PostedAnswer {
     guard let encryptionKey else {
       guard form["response"] == nil else { throw .responseModeMismatch }
-      if let error = form["error"] { return .refusal(cleaned(error, limit: 60)) }
+      if let error = form["error"] { return .refusal(printable(error, limit: 60)) }
       guard form["state"] == state else { throw .stateMismatch }
       guard let text = form["vp_token"] else { throw .tokenMissing }
       guard let token = JSONValue(reading: Array(text.utf8)) else { throw .tokenMalformed }
@@ -20,7 +20,7 @@ extension VerifierTransaction {
     }
     guard let text = form["response"] else {
       guard form["vp_token"] == nil else { throw .responseModeMismatch }
-      if let error = form["error"] { return .refusal(cleaned(error, limit: 60)) }
+      if let error = form["error"] { return .refusal(printable(error, limit: 60)) }
       throw .tokenMissing
     }
     let envelope: CompactJWE
@@ -37,7 +37,7 @@ extension VerifierTransaction {
     } catch {
       throw .decryptionFailed
     }
-    if let error = payload["error"]?.string { return .refusal(cleaned(error, limit: 60)) }
+    if let error = payload["error"]?.string { return .refusal(printable(error, limit: 60)) }
     // In Annex B it may be beside the envelope as well.
     guard payload["state"]?.string == state, form["state"] == nil || form["state"] == state else {
       throw .stateMismatch
