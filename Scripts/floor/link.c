@@ -6,7 +6,7 @@
 //   link log FILE                     until SIGTERM: "SECONDS DIRECTION LENGTH BEGINNING" of each HCI event and ACL packet
 //
 // The first three print the nanoseconds from the first part that comes in to the last: in that direction an answer goes. As
-// in ISO 18013-5, each value on the ATT channel begins with 1 when more come and 0 when it is the last. Everything is blocking.
+// in ISO 18013-5, each value on the ATT channel begins with 1 when more come and 0 when it is the last.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -105,9 +105,19 @@ static void whole(int link, const uint8_t *bytes, size_t count) {
   check(write(link, bytes, count) == (ssize_t)count, "write");
 }
 
+// Waits without reading. Debian 12's kernels from 6.1.119 on (bt_sock_recvmsg) keep an L2CAP socket locked while a read waits,
+// and what would end its waiting is not let in.
+static void await(int link) {
+  struct pollfd waiting = {.fd = link, .events = POLLIN};
+  int ready = poll(&waiting, 1, patience * 1000);
+  if (ready == 0) errno = ETIMEDOUT;
+  check(ready > 0, "waiting for the phone");
+}
+
 static size_t received(int link, uint8_t *bytes, size_t limit) {
-  ssize_t count = read(link, bytes, limit);
-  check(count > 0, "read");
+  ssize_t count;
+  while ((count = recv(link, bytes, limit, MSG_DONTWAIT)) < 0 && errno == EAGAIN) await(link);
+  check(count > 0, "recv");
   return (size_t)count;
 }
 
@@ -249,14 +259,14 @@ static int64_t serve(const char *text, size_t count) {
   manage(management, remove_advertising, wish, 1);
   int buffer = 4 << 20;
   check(setsockopt(link, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer) == 0, "SO_RCVBUFFORCE");
-  uint8_t *bytes = malloc(count), *sent = pattern(count), byte;
+  uint8_t *bytes = malloc(count), *sent = pattern(count);
   check(bytes != NULL, "malloc");
   size_t size = 23;
   int64_t time = take_parts(link, 0x52, bytes, count, &size);
   check(memcmp(sent, bytes, count) == 0, "getting the bytes of the pattern");
   send_parts(link, 0x1b, bytes, count, size);
   // The phone ends the link when it has all.
-  while (read(link, &byte, 1) > 0) {}
+  await(link);
   close(link);
   close(door);
   return time;
