@@ -43,6 +43,8 @@ class Radio(Controller):
     le_features = (hci.LeFeatureMask.LE_ENCRYPTION | hci.LeFeatureMask.CONNECTION_PARAMETERS_REQUEST_PROCEDURE
                    | hci.LeFeatureMask.PERIPHERAL_INITIATED_FEATURE_EXCHANGE | hci.LeFeatureMask.LE_PING
                    | hci.LeFeatureMask.LE_DATA_PACKET_LENGTH_EXTENSION)
+    # Called when the host wants a connection, before it is looked for
+    on_attempt = staticmethod(lambda: None)
 
     def on_hci_reset_command(self, command):
         # bumble's reset forgets nothing: a second power-on would find scan, advertiser and links of the life before.
@@ -66,6 +68,7 @@ class Radio(Controller):
         report("create-connection", by=self.name, peer=str(command.peer_address),
                interval_ms=[command.connection_interval_min * 1.25, command.connection_interval_max * 1.25],
                supervision_ms=command.supervision_timeout * 10)
+        self.on_attempt()
         return super().on_hci_le_create_connection_command(command)
 
     def on_hci_le_create_connection_cancel_command(self, command):
@@ -73,6 +76,7 @@ class Radio(Controller):
         pending, self.pending_le_connection = self.pending_le_connection, None
         if pending is None:
             return hci.HCI_StatusReturnParameters(hci.HCI_ErrorCode.COMMAND_DISALLOWED_ERROR)
+        report("cancel-connection", by=self.name, peer=str(pending.peer_address))
         asyncio.get_running_loop().call_soon(self.send_hci_packet, hci.HCI_LE_Connection_Complete_Event(
             status=hci.HCI_ErrorCode.UNKNOWN_CONNECTION_IDENTIFIER_ERROR, connection_handle=0, role=hci.Role.CENTRAL,
             peer_address_type=pending.peer_address.address_type, peer_address=pending.peer_address,
@@ -82,6 +86,11 @@ class Radio(Controller):
     def break_down(self):
         """Reports a fault of its own, as a controller does whose firmware has crashed; the host resets it."""
         self.host.on_packet(bytes([hci.HCI_EVENT_PACKET, hci.HCI_HARDWARE_ERROR_EVENT, 1, 0x42]))
+
+    def tell(self):
+        """Reports what it is busy with."""
+        report("busy", by=self.name, advertises=self.le_legacy_advertiser.enabled, scans=bool(self.le_scan_enable),
+               connects=self.pending_le_connection is not None)
 
     def silence(self):
         """Neither advertises nor scans any more."""

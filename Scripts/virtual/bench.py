@@ -125,7 +125,7 @@ class Phone:
 
     def __init__(self, bench, kind, mode="peripheral", mtu=None, portrait=None, l2cap=False, vanish=None, stall=None,
                  second_phone=False, sessions=1, age=34, dual_mode=True, slow=None, psm_in_engagement=False, take_turns=False,
-                 deaf=False, echo=None):
+                 deaf=False, echo=None, channel=None, only_first=False):
         self.kind = kind
         python, folder = sys.executable, bench.folder
         common = ["--controller", f"{folder}/hci", "--control", f"{folder}/phone", "--mode", mode]
@@ -148,7 +148,9 @@ class Phone:
             if issued.returncode != 0:
                 raise Surprise(f"mdoc-wallet issue: {issued.stderr.strip()}")
             command = [python, f"{HERE}/phone.py", *common, "--wallet", wallet,
-                       *(["--take-turns"] if take_turns else []), *(["--deaf"] if deaf else []), *(["--echo", str(echo)] if echo else []),
+                       *(["--take-turns"] if take_turns else []), *(["--deaf"] if deaf else []),
+                       *(["--echo", str(echo)] if echo else []), *(["--channel", channel] if channel else []),
+                       *(["--only-first"] if only_first else []),
                        "--", "--wallet", f"{folder}/wallet"]
             command += ["--mtu", str(mtu)] if mtu else []
             command += ["--l2cap"] if l2cap else []

@@ -11,7 +11,7 @@ credit-based channels: on the simulated air one is a socket `.ADDRESS.PSM`, of S
 
 Each session is a new phone: new address, UUID and key. Events are JSON lines on standard output. With --control, a
 socket takes one command a line: `drop` (out of range), `next` (give up this session), `break` (the board's controller
-reports a hardware error).
+reports a hardware error), `tell` (an event says what the board's controller is busy with).
 
 With --echo there is another phone on the air all the time, which sends back what it gets (Scripts/floor/link.c): what a
 transfer is compared with. With --mode central it looks for the board and sends first.
@@ -39,7 +39,7 @@ from bumble.host import Host
 
 from air import Air, DualModeRadio, Radio, TurnTakingRadio, report, serve_board, services
 
-PHASES = ("engaged", "connected", "started", "established", "mid-response", "after-response")
+PHASES = ("engaged", "connecting", "connected", "started", "established", "mid-response", "after-response")
 # Parts of the answer that go out before a phone vanishes or stalls in its middle
 HALF = 4
 WRITE_COMMAND, NOTIFICATION, READ_RESPONSE = 0x52, 0x1B, 0x0B
@@ -135,14 +135,22 @@ class Session:
         self.air, self.options, self.number = air, options, number
         self.folder = tempfile.mkdtemp(prefix="air.")
         self.radio, self.device = device_on(air, f"phone {number}")
-        self.own = {}                       # names in the folder that stand for the board's advertisements
+        # Names in the folder that stand for the board's advertisements, and who waits there
+        self.own = {}
         self.connection, self.link, self.task, self.progress = None, None, None, Progress()
         self.is_silent, self.is_gone, self.over, self.offered = False, False, asyncio.Event(), None
         self.second = SilentPhone(air, self.device) if options.second_phone else None
-        self.servers, self.doors = {}, {}   # channels: what we serve on the air, and where the wallet opens the board's
+        # Channels: what we serve on the air, and where the wallet opens the board's
+        self.servers, self.doors = {}, {}
 
     def report(self, event, **fields):
         report(event, session=self.number, **fields)
+
+    def attempted(self):
+        """The board begins to connect to whom it has heard."""
+        if self.options.vanish == "connecting" and not self.is_gone:
+            self.progress.enter("connecting")
+            self.vanish()
 
     async def run(self):
         wallet = await asyncio.create_subprocess_exec(
@@ -150,14 +158,14 @@ class Session:
             *self.options.present, stdout=asyncio.subprocess.PIPE)
         reading = asyncio.ensure_future(self.read(wallet.stdout))
         relaying = asyncio.ensure_future(self.relay())
+        over = asyncio.ensure_future(self.over.wait())
         try:
-            await asyncio.wait([reading, asyncio.ensure_future(self.over.wait())],
-                               return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([reading, over], return_when=asyncio.FIRST_COMPLETED)
             # The reader closes the link in its own time; a kernel keeps it for 2 s after the last socket.
             await self.until(lambda: self.connection is None, 5)
         finally:
-            relaying.cancel()
-            reading.cancel()
+            for task in (relaying, reading, over):
+                task.cancel()
             if wallet.returncode is None:
                 wallet.send_signal(signal.SIGTERM)
             status = await wallet.wait()
@@ -226,11 +234,27 @@ class Session:
             if name.startswith(".") and address == self.offered.partition(".")[2] and psm.isdecimal() \
                     and int(psm) not in self.servers:
                 path = os.path.join(self.folder, name)
+                if self.options.channel == "refused":
+                    self.servers[int(psm)] = None       # as one who never had such a channel
+                    continue
+                if self.options.channel == "silent":
+                    self.device.l2cap_channel_manager.on_l2cap_le_credit_based_connection_request = self.ignore_channel
                 self.servers[int(psm)] = self.device.create_l2cap_server(
                     channel_spec(int(psm)), lambda channel, path=path: self.on_channel(channel, path))
                 self.report("channel-offered", psm=int(psm))
 
+    def ignore_channel(self, connection, cid, request):
+        self.report("channel-ignored", psm=request.le_psm)
+
+    def lose_channel(self, record):
+        """The board has asked on the channel: the link is gone, and the phone is not."""
+        self.report("channel-lost", bytes=len(record))
+        self.radio.vanish()
+
     def on_channel(self, channel, path):
+        if self.options.channel == "lost":
+            channel.sink = self.lose_channel
+            return
         link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             link.connect(path)
@@ -249,14 +273,17 @@ class Session:
         for name in self.own if psm else ():
             path = os.path.join(self.folder, f".{name.partition('.')[2]}.{psm}")
             if path not in self.doors:
-                self.doors[path] = listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 listener.setblocking(False)
                 listener.bind(path)
                 listener.listen(4)
-                asyncio.ensure_future(self.await_channel(listener, psm))
+                self.doors[path] = asyncio.ensure_future(self.await_channel(listener, psm))
 
     async def await_channel(self, listener, psm):
-        link, _ = await asyncio.get_running_loop().sock_accept(listener)
+        try:
+            link, _ = await asyncio.get_running_loop().sock_accept(listener)
+        finally:
+            listener.close()
         try:
             channel = await self.connection.create_l2cap_channel(channel_spec(psm))
         except Exception as error:          # of many kinds in bumble
@@ -331,19 +358,22 @@ class Session:
             hidden = os.path.join(self.folder, "." + secrets.token_hex(6))
             listener.bind(hidden)
             listener.listen(4)
-            self.own[name] = listener
+            self.own[name] = asyncio.ensure_future(self.await_wallet(name, listener, advertisement.address))
             # It gets its name when it listens, so that nobody who sees the name is refused.
             os.rename(hidden, os.path.join(self.folder, name))
-            asyncio.ensure_future(self.await_wallet(name, listener, advertisement.address))
 
     async def await_wallet(self, name, listener, address):
         loop = asyncio.get_running_loop()
-        while name in self.own:
-            link, _ = await loop.sock_accept(listener)
-            if self.connection is not None or self.task is not None or self.is_gone:
-                link.close()
-                continue
-            self.task = asyncio.ensure_future(self.connect(link, address))
+        # Closed by who waits for it, and by nobody else: the loop would take the next socket of that number for this one.
+        try:
+            while name in self.own:
+                link, _ = await loop.sock_accept(listener)
+                if self.connection is not None or self.task is not None or self.is_gone:
+                    link.close()
+                    continue
+                self.task = asyncio.ensure_future(self.connect(link, address))
+        finally:
+            listener.close()
 
     async def connect(self, link, address):
         link.setblocking(False)
@@ -360,8 +390,8 @@ class Session:
             self.task = None
 
     async def look_again(self):
-        for name, listener in self.own.items():
-            listener.close()
+        for name, waiting in self.own.items():
+            waiting.cancel()
             if os.path.exists(path := os.path.join(self.folder, name)):
                 os.unlink(path)
         self.own.clear()
@@ -424,9 +454,9 @@ class Session:
             return
         self.report("disconnected", reason=int(reason), phase=self.progress.phase)
         self.connection = None
-        self.link.close()
         for pump in self.pumps:
             pump.cancel()
+        asyncio.get_running_loop().call_soon(self.link.close)
         if self.is_gone or self.is_silent:
             self.over.set()
         elif self.progress.phase == "connected":
@@ -460,8 +490,8 @@ class Session:
             self.second.radio.silence()
             self.second.radio.vanish()
             self.air.controllers.discard(self.second.radio)
-        for listener in [*self.own.values(), *self.doors.values()]:
-            listener.close()
+        for waiting in [*self.own.values(), *self.doors.values()]:
+            waiting.cancel()
 
 
 class SilentPhone:
@@ -597,11 +627,13 @@ async def serve_commands(path, board, current):
             session = current()
             if line == "break":
                 board.break_down()
+            elif line == "tell":
+                board.tell()
             elif session is not None and line == "drop":
                 session.vanish()
             elif session is not None and line == "next":
                 session.over.set()
-            writer.write(b"ok\n" if line in ("drop", "next", "break") else b"unknown\n")
+            writer.write(b"ok\n" if line in ("drop", "next", "break", "tell") else b"unknown\n")
         writer.close()
     await asyncio.start_unix_server(serve, path)
 
@@ -619,7 +651,10 @@ async def main():
     p.add_argument("--sessions", type=int, default=1)
     p.add_argument("--pause", type=float, default=0.2, help="seconds between sessions")
     p.add_argument("--vanish", choices=PHASES, help="leaves radio range there")
-    p.add_argument("--stall", choices=PHASES[1:], help="stays, and says nothing from there on")
+    p.add_argument("--stall", choices=PHASES[2:], help="stays, and says nothing from there on")
+    p.add_argument("--only-first", action="store_true", help="only the first phone vanishes or stalls")
+    p.add_argument("--channel", choices=("refused", "silent", "lost"),
+                   help="what comes of the board's wish for an L2CAP channel, instead of one")
     p.add_argument("--second-phone", action="store_true", help="another phone is there first, and says nothing")
     p.add_argument("--deaf", action="store_true", help="never hears the board, whatever the mode")
     p.add_argument("--echo", type=int, metavar="BYTES", help="another phone is there that echoes; how many it sends itself")
@@ -636,8 +671,11 @@ async def main():
         await serve_commands(options.control, board, lambda: session)
     for number in range(1, options.sessions + 1) if options.wallet else ():
         session = Session(air, options, number)
+        board.on_attempt = session.attempted
         await session.run()
         await asyncio.sleep(options.pause)
+        if options.only_first:
+            options.vanish = options.stall = None
     report("done")
     await asyncio.get_running_loop().create_future()    # the controller stays until this program is ended
 

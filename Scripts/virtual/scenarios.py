@@ -69,8 +69,11 @@ def relay(bench, idle=0):
 def carrier(bench, transaction):
     """What carried the messages, as the phone saw it; the reader has to say the same."""
     seen = "L2CAP" if any(e["event"] == "l2cap-open" for e in bench.phone.events.all) else "GATT"
-    told_so = transaction.get("link", {}).get("transport", "gatt")
-    return seen if told_so.lower() == seen.lower() else f"{seen}, and the reader says {told_so}"
+    link = transaction.get("link", {})
+    told_so = link.get("transport", "gatt")
+    if told_so.lower() != seen.lower():
+        return f"{seen}, and the reader says {told_so}"
+    return seen + (f" ({link['fallback']})" if "fallback" in link else "")
 
 
 def visit(options, change=None, code=None, also=None, **wishes):
@@ -119,6 +122,14 @@ visitor("l2cap-engagement", "the same as peripheral, and the code names the chan
         psm_in_engagement=True)
 visitor("l2cap-portrait", "a portrait of 100 KiB over an L2CAP channel", SERVED + "; over L2CAP", l2cap=True,
         portrait=PORTRAIT)
+# The reference wallet has no channel that fails.
+for channel, what, reason in (("refused", "refuses the channel that it offers", "l2capRefused"),
+                              ("silent", "never answers the wish for the channel that it offers", "l2capTimeout")):
+    for name, in_code in (("", False), ("-engagement", True)):
+        visitor(f"channel-{channel}{name}", f"the phone {what}" + (" in the code" if in_code else ""),
+                f"{SERVED}; over GATT ({reason})", own=True, l2cap=True, channel=channel, psm_in_engagement=in_code)
+visitor("channel-lost", "the link is lost when the request has come over the channel that the code names",
+        f"{SERVED}; over GATT (l2capLost)", own=True, l2cap=True, channel="lost", psm_in_engagement=True)
 for size in (23, 185, 517):
     visitor(f"mtu-{size}", f"ATT MTU {size}, the wallet is the peripheral", f"{SERVED}; MTU {size}", also=size_of, mtu=size)
     visitor(f"mtu-{size}-central", f"ATT MTU {size}, the wallet is the central", f"{ASKED}; MTU {size}", also=size_of,
@@ -261,6 +272,88 @@ for phase, declared in (
         lambda options, phase=phase: gone(options, vanish=phase, connect=8 if phase in ("engaged", "connected") else 30))
 scenario("vanish-mid-response-central", "the same, the wallet is the central", LOST.format(" in centralClient"))(
     lambda options: gone(options, vanish="mid-response", mode="central"))
+
+def busy(bench):
+    """What the board's controller is busy with, by its own account."""
+    # Looked for among all: what the next visitor's phone has said meanwhile is not to be passed over.
+    def said():
+        return [e for e in bench.phone.events.all if e["event"] == "busy"]
+    before, end = len(said()), time.monotonic() + 10
+    bench.phone.command("tell")
+    while len(said()) == before:
+        if time.monotonic() > end:
+            raise Surprise("the board's controller does not tell what it is busy with")
+        time.sleep(0.02)
+    return {what for what in ("advertises", "scans", "connects") if said()[-1][what]}
+
+
+def until_busy(bench, wanted, seconds):
+    end = time.monotonic() + seconds
+    while not wanted <= (seen := busy(bench)):
+        if time.monotonic() > end:
+            raise Surprise(f"the board's controller is busy with {', '.join(sorted(seen)) or 'nothing'}")
+        time.sleep(0.2)
+
+
+def rest(bench, outcome):
+    """After a phone that did not come: the radio has been given up, and the next visitor is served."""
+    bench.ready(20)
+    left = busy(bench)
+    bench.hide_code()
+    bench.show_code()
+    transaction = bench.transaction()
+    bench.ready(20)
+    outcome += f"; radio {'busy' if left else 'idle'}, then {told(transaction)}; {relay(bench)}"
+    bench.stop()
+    return outcome, figures(transaction)
+
+
+GIVEN_UP = "; radio idle, then granted in {}; one relay pulse"
+
+
+@scenario("give-up-advertising", "both modes are offered and nobody comes; then somebody does",
+          tuple("failed (peerNotFound)" + GIVEN_UP.format(mode) for mode in ("peripheralServer", "centralClient")))
+def give_up_advertising(options):
+    with Bench(options) as bench:
+        bench.configure(connect=10)
+        bench.ring(own=True, mode="both", vanish="engaged", only_first=True, sessions=2)
+        bench.boot().ready()
+        bench.show_code()
+        until_busy(bench, {"advertises", "scans"}, 8)
+        outcome = told(bench.transaction())
+        bench.phone.command("next")
+        return rest(bench, outcome)
+
+
+def connecting(bench, **wishes):
+    """A phone leaves between being heard and being connected: the controller looks for it in vain."""
+    bench.ring(own=True, mode="peripheral", vanish="connecting", only_first=True, **wishes)
+    bench.boot().ready()
+    bench.show_code()
+    bench.phone.events.next(lambda e: e["event"] == "vanished" and e["phase"] == "connecting", 40)
+    until_busy(bench, {"connects"}, 5)
+
+
+@scenario("give-up-connecting", "the phone leaves while the controller connects to it; then the next comes",
+          "failed (connectFailed), attempt cancelled" + GIVEN_UP.format("peripheralServer"))
+def give_up_connecting(options):
+    with Bench(options) as bench:
+        bench.configure(connect=10)
+        connecting(bench, sessions=2)
+        outcome = told(bench.transaction())
+        is_cancelled = any(e["event"] == "cancel-connection" and e["by"] == "board" for e in bench.phone.events.all)
+        return rest(bench, f"{outcome}, attempt {'' if is_cancelled else 'not '}cancelled")
+
+
+@scenario("end-connecting", "the reader is told to end while the controller connects", "failed (stopped); radio idle")
+def end_connecting(options):
+    with Bench(options) as bench:
+        connecting(bench)
+        bench.signal_reader("TERM")
+        outcome = told(bench.transaction(15))
+        bench.event("stopped", 15)
+        return f"{outcome}; radio {'busy' if busy(bench) else 'idle'}", ""
+
 
 SHORT = {"connect": 30, "idle": 4, "response": 8}
 # A set-up has ten seconds of its own.
