@@ -105,8 +105,8 @@ static void whole(int link, const uint8_t *bytes, size_t count) {
   check(write(link, bytes, count) == (ssize_t)count, "write");
 }
 
-// Waits without reading. Debian 12's kernels from 6.1.119 on (bt_sock_recvmsg) keep an L2CAP socket locked while a read waits,
-// and what would end its waiting is not let in.
+// Waits without reading. Debian 12's kernels from 6.1.119 on, not 6.1.192 any more, keep an L2CAP socket locked while a read
+// waits (bt_sock_recvmsg), and what would end its waiting is not let in.
 static void await(int link) {
   struct pollfd waiting = {.fd = link, .events = POLLIN};
   int ready = poll(&waiting, 1, patience * 1000);

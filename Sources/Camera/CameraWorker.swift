@@ -1,6 +1,5 @@
 import Kernel
 import Pictures
-import Synchronization
 
 /// The thread in which a camera is opened and closed, which may take the kernel a while, and in which JPEG pictures are
 /// decoded. Of the pictures the newest wins; nothing else is ever left out.
@@ -38,40 +37,21 @@ final class CameraWorker {
     var isStopping = false
   }
 
-  private final class Shared: Sendable {
-    let mailbox = Mutex(Mailbox())
-    let toWorker: Wakeup
-    let toLoop: Wakeup
+  private typealias Side = SideThread<Mailbox>
 
-    init() throws(SystemError) {
-      toWorker = try Wakeup()
-      toLoop = try Wakeup()
-    }
-  }
-
-  private let loop: EventLoop
-  private let shared: Shared
-  private let thread: JoinedThread
-  private var watch: EventLoop.Watch?
+  private let side: Side
 
   /// Starts the thread. `handler` gets the outcomes in the loop's thread.
   init(on loop: EventLoop, handler: @escaping (Outcome) -> Void) throws(SystemError) {
-    self.loop = loop
-    let shared = try Shared()
-    self.shared = shared
-    thread = try JoinedThread("camera") { CameraWorker.work(shared) }
-    do throws(SystemError) {
-      watch = try loop.watch(shared.toLoop) {
-        let outcomes = shared.mailbox.withLock { mailbox in
-          defer { mailbox.outcomes = [] }
-          return mailbox.outcomes
-        }
-        for outcome in outcomes { handler(outcome) }
-      }
-    } catch {
-      CameraWorker.end(shared)
-      throw error
-    }
+    side = try Side(
+      "camera", on: loop, content: Mailbox(),
+      end: {
+        $0.isStopping = true
+        $0.picture = nil
+        // What is open is closed, but nothing is opened any more.
+        $0.jobs.removeAll { if case .open = $0 { true } else { false } }
+      },
+      onDelivery: { for outcome in CameraWorker.takeOutcomes($0) { handler(outcome) } }, work: CameraWorker.work)
   }
 
   deinit { stop() }
@@ -84,45 +64,33 @@ final class CameraWorker {
 
   /// Takes the place of a picture that still waits, and says whether there was one.
   func decode(_ picture: EncodedPicture) -> Bool {
-    let replaced = shared.mailbox.withLock { mailbox in
+    side.post { mailbox in
       defer { mailbox.picture = picture }
       return mailbox.picture != nil
     }
-    shared.toWorker.signal()
-    return replaced
   }
 
   /// Ends the thread after what was asked of it is done. What it opened and nobody took is closed.
   func stop() {
-    CameraWorker.end(shared)
-    if let watch { loop.remove(watch) }
-    watch = nil
-    thread.join()
-    for case .opened(let camera) in shared.mailbox.withLock({ $0.outcomes }) { camera.device.close() }
-    shared.mailbox.withLock { $0.outcomes = [] }
+    side.stop()
+    for case .opened(let camera) in CameraWorker.takeOutcomes(side.box) { camera.device.close() }
   }
 
-  private func post(_ job: Job) {
-    shared.mailbox.withLock { $0.jobs.append(job) }
-    shared.toWorker.signal()
-  }
+  private func post(_ job: Job) { side.post { $0.jobs.append(job) } }
 
-  private static func end(_ shared: Shared) {
-    shared.mailbox.withLock {
-      $0.isStopping = true
-      $0.picture = nil
-      // What is open is closed, but nothing is opened any more.
-      $0.jobs.removeAll { if case .open = $0 { true } else { false } }
+  private static func takeOutcomes(_ box: Side.Box) -> [Outcome] {
+    box.look { mailbox in
+      defer { mailbox.outcomes = [] }
+      return mailbox.outcomes
     }
-    shared.toWorker.signal()
   }
 
   // MARK: In the worker's thread
 
-  private static func work(_ shared: Shared) {
+  private static func work(_ box: Side.Box) {
     var decoder: JPEGConverter?
     while true {
-      let (job, picture, isStopping) = shared.mailbox.withLock { mailbox -> (Job?, EncodedPicture?, Bool) in
+      let (job, picture, isStopping) = box.look { mailbox -> (Job?, EncodedPicture?, Bool) in
         if !mailbox.jobs.isEmpty { return (mailbox.jobs.removeFirst(), nil, mailbox.isStopping) }
         defer { mailbox.picture = nil }
         return (nil, mailbox.picture, mailbox.isStopping)
@@ -134,11 +102,9 @@ final class CameraWorker {
       case (nil, let picture?): outcome = decode(picture, &decoder)
       case (nil, nil):
         if isStopping { return }
-        shared.toWorker.wait()
+        box.wait()
       }
-      guard let outcome else { continue }
-      shared.mailbox.withLock { $0.outcomes.append(outcome) }
-      shared.toLoop.signal()
+      if let outcome { box.deliver { $0.outcomes.append(outcome) } }
     }
   }
 

@@ -1,6 +1,5 @@
 import Kernel
 import Pictures
-import Synchronization
 
 /// Decodes pictures in a thread of its own, so that the event loop never waits for it.
 ///
@@ -41,47 +40,31 @@ package final class DecodeWorker {
     var isStopping = false
   }
 
-  /// What both threads see; everything else belongs to one of them.
-  private final class Shared: Sendable {
-    let mailbox = Mutex(Mailbox())
-    let toWorker: Wakeup
-    let toLoop: Wakeup
-
-    init() throws(SystemError) {
-      toWorker = try Wakeup()
-      toLoop = try Wakeup()
-    }
-  }
+  private typealias Side = SideThread<Mailbox>
 
   /// Pictures that were replaced before the worker came to them.
   package private(set) var droppedPictures = 0
 
-  private let loop: EventLoop
-  private let shared: Shared
-  private let thread: JoinedThread
-  private var watch: EventLoop.Watch?
+  private let side: Side
   private var lastPicture: UInt64 = 0
 
   /// Starts the thread. `handler` gets the results in the loop's thread.
   package init(on loop: EventLoop, handler: @escaping (Result) -> Void) throws(SystemError) {
-    self.loop = loop
-    let shared = try Shared()
-    self.shared = shared
-    thread = try JoinedThread("qr decoder") { DecodeWorker.work(shared) }
-    let isStopping = { shared.mailbox.withLock { $0.isStopping } }
-    do throws(SystemError) {
-      watch = try loop.watch(shared.toLoop) {
-        let results = shared.mailbox.withLock { mailbox in
+    side = try Side(
+      "qr decoder", on: loop, content: Mailbox(),
+      end: {
+        $0.isStopping = true
+        $0.job = nil
+      },
+      onDelivery: { box in
+        let results = box.look { mailbox in
           defer { mailbox.results = [] }
           return mailbox.results
         }
         // The handler of one may have stopped the worker: then the others are not wanted.
-        for result in results where !isStopping() { handler(result) }
-      }
-    } catch {
-      DecodeWorker.end(shared)
-      throw error
-    }
+        for result in results where !box.look({ $0.isStopping }) { handler(result) }
+      },
+      work: DecodeWorker.work)
   }
 
   deinit { stop() }
@@ -91,49 +74,34 @@ package final class DecodeWorker {
   package func submit(_ image: LumaImage, _ effort: Effort) -> UInt64 {
     lastPicture += 1
     let job = Job(picture: lastPicture, image: image, effort: effort)
-    let replaced = shared.mailbox.withLock { mailbox in
+    let replaced = side.post { mailbox in
       defer { mailbox.job = job }
       return mailbox.job != nil
     }
     if replaced { droppedPictures += 1 }
-    shared.toWorker.signal()
     return lastPicture
   }
 
   /// Ends the thread and waits for it, at most as long as one picture takes. No result comes any more.
-  package func stop() {
-    DecodeWorker.end(shared)
-    if let watch { loop.remove(watch) }
-    watch = nil
-    thread.join()
-  }
-
-  private static func end(_ shared: Shared) {
-    shared.mailbox.withLock {
-      $0.isStopping = true
-      $0.job = nil
-    }
-    shared.toWorker.signal()
-  }
+  package func stop() { side.stop() }
 
   // MARK: In the worker's thread
 
-  private static func work(_ shared: Shared) {
+  private static func work(_ box: Side.Box) {
     var decoder: QRDecoder?
     var attempts = LiveAttempts()
     while true {
-      let (job, isStopping) = shared.mailbox.withLock { mailbox in
+      let (job, isStopping) = box.look { mailbox in
         defer { mailbox.job = nil }
         return (mailbox.job, mailbox.isStopping)
       }
       if isStopping { return }
       guard let job else {
-        shared.toWorker.wait()
+        box.wait()
         continue
       }
       let result = decode(job, &decoder, &attempts)
-      shared.mailbox.withLock { $0.results.append(result) }
-      shared.toLoop.signal()
+      box.deliver { $0.results.append(result) }
     }
   }
 
