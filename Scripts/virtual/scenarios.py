@@ -299,7 +299,6 @@ def rest(bench, outcome):
     """After a phone that did not come: the radio has been given up, and the next visitor is served."""
     bench.ready(20)
     left = busy(bench)
-    bench.hide_code()
     bench.show_code()
     transaction = bench.transaction()
     bench.ready(20)
@@ -320,6 +319,7 @@ def give_up_advertising(options):
         bench.boot().ready()
         bench.show_code()
         until_busy(bench, {"advertises", "scans"}, 8)
+        bench.hide_code()                   # it is good for another try as long as nothing was started with it
         outcome = told(bench.transaction())
         bench.phone.command("next")
         return rest(bench, outcome)
@@ -332,6 +332,7 @@ def connecting(bench, **wishes):
     bench.show_code()
     bench.phone.events.next(lambda e: e["event"] == "vanished" and e["phase"] == "connecting", 40)
     until_busy(bench, {"connects"}, 5)
+    bench.hide_code()
 
 
 @scenario("give-up-connecting", "the phone leaves while the controller connects to it; then the next comes",
