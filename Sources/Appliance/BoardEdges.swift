@@ -9,7 +9,11 @@ import Pictures
 final class LiveCamera: Camera {
   private var camera: V4L2Camera?
 
-  init(_ settings: CameraSettings, on loop: EventLoop, handler: @escaping (CameraEvent) -> Void) throws(SystemError) {
+  /// - Parameter wantsPicture: asked for each picture but the first, which shows that the camera sees.
+  init(
+    _ settings: CameraSettings, on loop: EventLoop, wantsPicture: @escaping () -> Bool,
+    handler: @escaping (CameraEvent) -> Void
+  ) throws(SystemError) {
     var hasDelivered = false
     camera = try V4L2Camera(settings, on: loop) { event in
       switch event {
@@ -28,6 +32,7 @@ final class LiveCamera: Camera {
       case .note(let text): handler(.note(event: "cameraNote", detail: text))
       }
     }
+    camera?.wantsPicture = { !hasDelivered || wantsPicture() }
   }
 
   var current: LumaImage? { nil }

@@ -55,7 +55,10 @@ final class Sight {
     case .pictures(let folder): camera = PictureCamera(folder, on: loop) { [weak self] in self?.take($0) }
     case .v4l2(let facts):
       do throws(SystemError) {
-        camera = try LiveCamera(CameraSettings(facts), on: loop) { [weak self] in self?.take($0) }
+        let wantsPicture = { [weak self] in self?.wantsPicture ?? false }
+        camera = try LiveCamera(CameraSettings(facts), on: loop, wantsPicture: wantsPicture) { [weak self] in
+          self?.take($0)
+        }
       } catch {
         take(.fault(error.description))
       }
@@ -88,11 +91,13 @@ final class Sight {
     }
   }
 
+  /// Whether pictures can be decoded again shows when one is.
+  private var wantsPicture: Bool { wantsCodes() || (decoderProblem != nil && pictures.isEmpty) }
+
   private func take(_ event: CameraEvent) {
     switch event {
     case .frame(let image, let patience):
-      // Whether pictures can be decoded again shows when one is.
-      if wantsCodes() || (decoderProblem != nil && pictures.isEmpty) { submit(image, patience) }
+      if wantsPicture { submit(image, patience) }
     case .fault(let reason): settle(reason)
     case .ready: settle(nil)
     case .note(let event, let detail): handler(.note(event: event, detail: detail))

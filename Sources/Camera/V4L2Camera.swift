@@ -39,8 +39,8 @@ package final class V4L2Camera {
   }
 
   package private(set) var statistics = Statistics()
-  /// Whether pictures are wanted. While they are not, the stream runs on and is watched, but nothing is copied.
-  package var isWatching = true
+  /// Whether a picture is wanted, asked for each. While none is, the stream runs on and is watched, but nothing is copied.
+  package var wantsPicture: () -> Bool = { true }
   /// The fault that is not healed yet.
   package var fault: CameraProblem? { recovery.fault }
 
@@ -266,7 +266,7 @@ package final class V4L2Camera {
     if isStale { statistics.stale += 1 }
     let isDiscarded = discards > 0
     discards = max(0, discards - 1)
-    if isStale || !isWatching || (isDiscarded && !camera.layout.granted.format.isCompressed) {
+    if isStale || !wantsPicture() || (isDiscarded && !camera.layout.granted.format.isCompressed) {
       if give(buffer, to: camera) { feed(.picture) }
     } else if camera.layout.granted.format.isCompressed {
       let bytes = camera.device.withBytes(of: buffer) { [UInt8]($0) }

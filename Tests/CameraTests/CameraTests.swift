@@ -321,7 +321,7 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
     let system = StubSystem([node])
     let rig = try Rig(system, .path("/dev/video0")) { $0.silenceDeadline = .milliseconds(150) }
     #expect(try rig.frames(1))
-    rig.camera?.isWatching = false
+    rig.camera?.wantsPicture = { false }
     let count = rig.frames.count
     _ = try rig.loop.run(until: .now + .milliseconds(400))
     #expect(rig.frames.count == count)
