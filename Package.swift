@@ -243,7 +243,7 @@ let package = Package(
         "Bytes",
         "CivilTime",
         "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Bluetooth", "MdocSession", "MdocVerification", "Panel", "Policy",
-        "ReaderCore", "Configuration", "Issuer", "ListCache", "Wallet", "WalletCommands",
+        "ReaderCore", "Configuration", "Issuer", "ListCache", "OpenID4VCI", "Wallet", "WalletCommands", "Web",
       ]),
     tests("HTTPFetch", ["Bytes", "Web"]),
     tests("HTTPServer", ["HTTPFetch", "Kernel", "Bytes", "CivilTime", "Crypto", "Web"]),

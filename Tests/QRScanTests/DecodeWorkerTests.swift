@@ -99,7 +99,8 @@ private let soon = Duration.seconds(120)
     for _ in 0..<300 { times.append(try once()) }
     let first = times[..<100].sorted()[50]
     let last = times[200...].sorted()[50]
-    #expect(last < first * 3)
+    // A busy machine takes milliseconds for one; what piles up takes more.
+    #expect(last < max(first * 3, .milliseconds(50)))
     #expect(loop.watchCount == 0)
   }
 }

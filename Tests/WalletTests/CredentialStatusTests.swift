@@ -20,7 +20,8 @@ struct CredentialStatusTests {
     var random = SplitMix64(state: 9)
     authority = try IssuerAuthority(notBefore: testNow.adding(seconds: -86_400), random: &random)
     signer = try authority.makeSigner(
-      notBefore: testNow.adding(seconds: -86_400), notAfter: testNow.adding(seconds: 864_000), random: &random)
+      notBefore: testNow.adding(seconds: -86_400), notAfter: testNow.adding(seconds: 864_000),
+      purposes: [.documentSigner, .statusSigner], random: &random)
     root = try Certificate(authority.certificate)
   }
 
@@ -65,7 +66,8 @@ struct CredentialStatusTests {
     var random = SplitMix64(state: 11)
     let stranger = try IssuerAuthority(notBefore: testNow.adding(seconds: -86_400), random: &random)
     let other = try stranger.makeSigner(
-      notBefore: testNow.adding(seconds: -86_400), notAfter: testNow.adding(seconds: 864_000), random: &random)
+      notBefore: testNow.adding(seconds: -86_400), notAfter: testNow.adding(seconds: 864_000),
+      purposes: [.statusSigner], random: &random)
     #expect(try ask(1, roots: []) == .answered(.revoked))
     #expect(try ask(0, by: other) == .answered(.unavailable(.signerUntrusted)))
     #expect(try ask(0, roots: [], by: other) == .answered(.unavailable(.signerUntrusted)))
