@@ -140,8 +140,8 @@ class Session:
         self.connection, self.link, self.task, self.progress = None, None, None, Progress()
         self.is_silent, self.is_gone, self.over, self.offered = False, False, asyncio.Event(), None
         self.second = SilentPhone(air, self.device) if options.second_phone else None
-        # Channels: what we serve on the air, and where the wallet opens the board's
-        self.servers, self.doors = {}, {}
+        # Channels: what we serve on the air, where the wallet opens the board's, and those that are open
+        self.servers, self.doors, self.channels = {}, {}, set()
 
     def report(self, event, **fields):
         report(event, session=self.number, **fields)
@@ -300,8 +300,10 @@ class Session:
         self.pumps += [asyncio.ensure_future(self.to_wallet(inbox, link)), sending]
 
         def on_close():
+            self.channels.discard(channel)
             sending.cancel()
             inbox.put_nowait(None)          # after what has come
+        self.channels.add(channel)
         channel.on("close", on_close)
         self.report("l2cap-open", psm=channel.psm, mtu=channel.mtu, peer_mtu=channel.peer_mtu)
 
@@ -317,7 +319,8 @@ class Session:
         except (OSError, ValueError):       # the channel has closed
             return
         if channel.state == l2cap.LeCreditBasedChannel.State.CONNECTED:
-            await channel.disconnect()
+            # bumble fails when its own waiting is cancelled, as this is by the close that it waits for.
+            await asyncio.shield(channel.disconnect())
 
     async def let_second_go_first(self):
         """The second phone is connected before ours can be found: that is what the scenario is about."""
@@ -421,9 +424,12 @@ class Session:
         try:
             while (record := await inbox.get()) is not None:
                 await loop.sock_sendall(link, record)
-            link.close()
         except OSError:
-            pass                            # the wallet has closed; the other direction ends the link
+            return                          # the wallet has closed; the other direction ends the link
+        except asyncio.CancelledError:
+            link.close()
+            raise
+        link.close()
 
     async def to_board(self, connection, link):
         loop = asyncio.get_running_loop()
@@ -441,7 +447,10 @@ class Session:
                     self.happens(phase)
         except OSError:
             pass
-        # The wallet is done with this link. As server it leaves that to the reader for a while.
+        # The wallet is done with GATT, and perhaps not with a channel; then with this link. As server it leaves that to the
+        # reader for a while.
+        while self.connection is connection and self.channels:
+            await asyncio.sleep(0.02)
         if self.connection is connection and not self.is_silent:
             await is_taken(self.device, 0)
             await self.until(lambda: self.connection is not connection,
