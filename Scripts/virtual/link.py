@@ -8,7 +8,6 @@ Prints lines as Scripts/bench wants them, and what it saw on standard error. Exi
 """
 import argparse
 import os
-import statistics
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -110,7 +109,8 @@ def measure(name, options, rounds):
                 ours.append(rate)
                 floor.append(bare)
         bench.stop()
-    print(f"link {name}-100KiB {statistics.median(ours):.1f} {statistics.median(floor):.1f} kB/s >0.90", flush=True)
+    # Whoever else is at work on the host makes a round slower by as much as five times, and none faster.
+    print(f"link {name}-100KiB {max(ours):.1f} {max(floor):.1f} kB/s >0.90", flush=True)
 
 
 def main():
