@@ -29,13 +29,18 @@ package struct CredentialFacts {
   package var validUntil: String { mso?.validity.validUntil.description ?? "unreadable" }
 
   private var members: [(name: String, value: String)] {
-    [
-      ("valid from", mso?.validity.validFrom.description ?? "unreadable"), ("valid until", validUntil),
-      ("digests", mso?.digestAlgorithm ?? "unreadable"),
-      ("device key", "\(stored.credential.deviceKey.curve.rawValue), answers with a \(stored.method.rawValue)"),
-      ("signer", signer?.subject.description ?? "unreadable"),
-      ("issuer", signer?.issuer.description ?? "unreadable"),
-    ] + (status.map { [("status", $0.text)] } ?? [])
+    var members = [
+      (name: "valid from", value: mso?.validity.validFrom.description ?? "unreadable"),
+      (name: "valid until", value: validUntil), (name: "digests", value: mso?.digestAlgorithm ?? "unreadable"),
+      (
+        name: "device key",
+        value: "\(stored.credential.deviceKey.curve.rawValue), answers with a \(stored.method.rawValue)"
+      ),
+      (name: "signer", value: signer?.subject.description ?? "unreadable"),
+      (name: "issuer", value: signer?.issuer.description ?? "unreadable"),
+    ]
+    if let status { members.append((name: "status", value: status.text)) }
+    return members
   }
 
   package func text(file: String, showsValues: Bool) -> String {
@@ -56,14 +61,15 @@ package struct CredentialFacts {
         space.name,
         .object(space.items.map { .init($0.identifier, .string(describe($0, showsValues: showsValues))) }))
     }
-    return .object([
-      "file": .string(file), "docType": .string(docType),
-      "validFrom": (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null,
-      "validUntil": (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null,
-      "curve": .string(stored.credential.deviceKey.curve.rawValue), "auth": .string(stored.method.rawValue),
-      "status": status.map { .string($0.text) },
-      "nameSpaces": .object(spaces),
-    ])
+    var members: [JSONValue.Member] = [
+      .init("file", .string(file)), .init("docType", .string(docType)),
+      .init("validFrom", (mso?.validity.validFrom.description).map(JSONValue.string) ?? .null),
+      .init("validUntil", (mso?.validity.validUntil.description).map(JSONValue.string) ?? .null),
+      .init("curve", .string(stored.credential.deviceKey.curve.rawValue)),
+      .init("auth", .string(stored.method.rawValue)),
+    ]
+    if let status { members.append(.init("status", .string(status.text))) }
+    return .object(members + [.init("nameSpaces", .object(spaces))])
   }
 
   private func describe(_ item: Credential.Item, showsValues: Bool) -> String {
