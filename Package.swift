@@ -188,7 +188,7 @@ let package = Package(
     tests("MdocSession", ["Bytes", "CBOR", "COSE", "Crypto", "Mdoc", "Issuer"]),
     tests("Inflate", ["Bytes"]),
     tests("VICAL", ["Bytes", "CivilTime", "CBOR", "Crypto", "Trust", "Issuer"]),
-    tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "Crypto", "Mdoc", "Trust", "Issuer"]),
+    tests("StatusLists", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "Trust", "Issuer"]),
     tests("StatusJWT", ["Bytes", "CivilTime", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),
     tests(
       "MdocVerification", ["Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc", "StatusLists", "Trust", "Issuer"]),

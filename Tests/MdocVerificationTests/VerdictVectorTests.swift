@@ -20,22 +20,20 @@ struct VerdictVectorTests {
     guard let root = shared("vectors/verdicts") else { return }
     let index = try JSONSerialization.jsonObject(with: Data(contentsOf: root.appendingPathComponent("index.json")))
     let cases = try #require((index as? [String: Any])?["cases"] as? [[String: Any]])
-    var run = 0
-    var sessions = 0
+    var tally = VectorTally("verdicts")
     for entry in cases {
       let file = try #require(entry["file"] as? String)
       let data = try Data(contentsOf: root.appendingPathComponent(file))
       let vector = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
       guard vector["kind"] as? String == "response" else {
-        sessions += 1  // MdocSessionTests
+        tally.leaveOut("of kind session: SessionVerdictTests")
         continue
       }
       let difference = try compare(vector)
-      run += 1
-      #expect(difference == nil, "\(file): \(difference ?? "")")
+      tally.count("\(file): \(difference ?? "")", passes: difference == nil)
     }
-    print("verdicts: \(run) reached, \(sessions) of kind session (see MdocSessionTests)")
-    #expect(run + sessions == cases.count && run > 430)
+    print(tally)
+    #expect(tally.failures == [] && tally.cases == cases.count && tally.run > 430)
   }
 
   /// What differs from the expected verdict, or nil.

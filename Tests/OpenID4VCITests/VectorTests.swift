@@ -39,6 +39,7 @@ struct VectorTests {
       }
       try outcome(self, [UInt8](Data(contentsOf: folder.appendingPathComponent(name))))
     }
+    print("OpenID4VCI examples: run \(names.count)")
   }
 
   private func json(_ bytes: [UInt8]) throws -> JSONValue { try #require(JSONValue(reading: bytes)) }

@@ -264,6 +264,7 @@ struct DCQLTests {
       read += 1
     }
     #expect(read == 3)
+    print("OpenID4VP examples: run \(read)")
   }
 }
 
