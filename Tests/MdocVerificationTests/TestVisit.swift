@@ -69,17 +69,28 @@ struct TestVisit {
     on response: [UInt8], asking elements: [String] = TestVisit.elements.map(\.identifier),
     in nameSpace: String = TestVisit.nameSpace, policy edit: (inout VerificationPolicy) -> Void = { _ in }
   ) throws -> Verdict {
+    let (verifier, circumstances) = try verifier(asking: [(nameSpace, elements)], policy: edit)
+    return verifier.verify(response[...], in: circumstances)
+  }
+
+  /// Who gives such verdicts, and what about: for tests that ask for many.
+  func verifier(
+    asking nameSpaces: [(name: String, elements: [String])], policy edit: (inout VerificationPolicy) -> Void = { _ in }
+  ) throws -> (Verifier, Verifier.Circumstances) {
     var policy = VerificationPolicy()
     policy.signerRevocation = .ignore
     edit(&policy)
     let request = ItemsRequest(
       docType: MDLElements.docType,
-      nameSpaces: [
-        .init(nameSpace: nameSpace, elements: elements.map { .init(identifier: $0, intentToRetain: false) })
-      ])
+      nameSpaces: nameSpaces.map { nameSpace in
+        .init(
+          nameSpace: nameSpace.name, elements: nameSpace.elements.map { .init(identifier: $0, intentToRetain: false) })
+      })
     let anchor = TrustAnchor(try Certificate(authority.certificate), source: "test")
-    return Verifier(anchors: [anchor], policy: policy).verify(
-      response[...], in: .init(transcript: transcript[...], requested: [request], readerKey: readerKey, now: now))
+    return (
+      Verifier(anchors: [anchor], policy: policy),
+      Verifier.Circumstances(transcript: transcript[...], requested: [request], readerKey: readerKey, now: now)
+    )
   }
 
   func verdict(
