@@ -30,15 +30,18 @@ struct RelayRule {
     }
     let isActive = panel.state.lines.isRelayActive
     defer { wasActive = isActive }
-    if isGrant, !isActive { return "inactive after a decision that opens" }
-    guard isActive else { return nil }
-    guard let end else { return "active before any decision" }
-    if now >= end { return "active \(now - end) after its end" }
-    if !wasActive, !isGrant { return "active again without a decision" }
     switch panel.state.signal {
-    case .off, .starting, .fault, .clockUntrusted: return "active while \(panel.state.signal)"
+    case .off, .starting, .fault, .clockUntrusted:
+      // Out of service the pulse is cut, and does not come back.
+      end = nil
+      return isActive ? "active while \(panel.state.signal)" : nil
     default: break
     }
+    guard let end else { return isActive ? "active without a decision" : nil }
+    // A door has its whole pulse.
+    guard isActive else { return now < end ? "inactive \(end - now) before its end" : nil }
+    if now >= end { return "active \(now - end) after its end" }
+    if !wasActive, !isGrant { return "active again without a decision" }
     // Whoever wakes the panel when it says so ends the pulse in time.
     guard let deadline = panel.deadline else { return "active without an end in sight" }
     return deadline > end ? "its end is \(deadline - end) late" : nil
