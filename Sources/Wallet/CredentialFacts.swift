@@ -29,18 +29,20 @@ package struct CredentialFacts {
   package var validUntil: String { mso?.validity.validUntil.description ?? "unreadable" }
 
   private var members: [(name: String, value: String)] {
-    var members = [
-      (name: "valid from", value: mso?.validity.validFrom.description ?? "unreadable"),
-      (name: "valid until", value: validUntil), (name: "digests", value: mso?.digestAlgorithm ?? "unreadable"),
-      (
-        name: "device key",
-        value: "\(stored.credential.deviceKey.curve.rawValue), answers with a \(stored.method.rawValue)"
-      ),
-      (name: "signer", value: signer?.subject.description ?? "unreadable"),
-      (name: "issuer", value: signer?.issuer.description ?? "unreadable"),
-    ]
+    var members = facts
     if let status { members.append((name: "status", value: status.text)) }
     return members
+  }
+
+  /// Apart, with its type said: the oldest compiler gives up on it otherwise.
+  private var facts: [(name: String, value: String)] {
+    [
+      ("valid from", mso?.validity.validFrom.description ?? "unreadable"), ("valid until", validUntil),
+      ("digests", mso?.digestAlgorithm ?? "unreadable"),
+      ("device key", "\(stored.credential.deviceKey.curve.rawValue), answers with a \(stored.method.rawValue)"),
+      ("signer", signer?.subject.description ?? "unreadable"),
+      ("issuer", signer?.issuer.description ?? "unreadable"),
+    ]
   }
 
   package func text(file: String, showsValues: Bool) -> String {
