@@ -321,11 +321,15 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
     let system = StubSystem([node])
     let rig = try Rig(system, .path("/dev/video0")) { $0.silenceDeadline = .milliseconds(150) }
     #expect(try rig.frames(1))
-    rig.camera?.wantsPicture = { false }
+    var isWanted = false
+    rig.camera?.wantsPicture = { isWanted }
     let count = rig.frames.count
     _ = try rig.loop.run(until: .now + .milliseconds(400))
     #expect(rig.frames.count == count)
     #expect(!rig.events.contains("cameraSilent"))
+    isWanted = true
+    #expect(try rig.frames(1))
+    isWanted = false
     system.unplug(node)
     #expect(try rig.turn { rig.events.contains("cameraMissing") })
   }
