@@ -70,11 +70,7 @@ struct ListsUnderWatch {
   mutating func note(_ named: [ListAddresses]) {
     for addresses in named {
       if let status = addresses.status, notes.note(ListSource(.status, status)) { hasNews = true }
-      if let first = addresses.revocation.first(where: { WebAddress($0) != nil }),
-        notes.note(ListSource(.revocation, first))
-      {
-        hasNews = true
-      }
+      if let list = WantedList(revocation: addresses.revocation), notes.note(list) { hasNews = true }
     }
   }
 

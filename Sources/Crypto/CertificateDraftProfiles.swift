@@ -47,8 +47,11 @@ extension ExtensionDraft {
     ExtensionDraft(.subjectAltName, value: DER.sequence(names(2, dnsName)))
   }
 
-  package static func crlDistributionPoints(uri: String) -> ExtensionDraft {
-    let full = DER.element(DERTag.context(0, constructed: true), names(6, uri))
+  package static func crlDistributionPoints(uri: String) -> ExtensionDraft { crlDistributionPoints(uris: [uri]) }
+
+  /// One distribution point with several addresses of the same list (RFC 5280 section 4.2.1.13).
+  package static func crlDistributionPoints(uris: [String]) -> ExtensionDraft {
+    let full = DER.element(DERTag.context(0, constructed: true), uris.flatMap { names(6, $0) })
     return ExtensionDraft(
       .crlDistributionPoints,
       value: DER.sequence(DER.sequence(DER.element(DERTag.context(0, constructed: true), full))))

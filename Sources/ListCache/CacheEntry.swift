@@ -15,10 +15,12 @@ package struct CacheEntry: Equatable, Sendable {
     package var end: UnixTime?
     package var entityTag: String?
     package var lastModified: String?
+    /// The address that it came from, where that is not the one that the source goes by: the validators are its.
+    package var origin: String?
 
     package init(
       digest: String, size: Int, fetched: UnixTime, end: UnixTime?, entityTag: String? = nil,
-      lastModified: String? = nil
+      lastModified: String? = nil, origin: String? = nil
     ) {
       self.digest = digest
       self.size = size
@@ -26,6 +28,7 @@ package struct CacheEntry: Equatable, Sendable {
       self.end = end
       self.entityTag = entityTag
       self.lastModified = lastModified
+      self.origin = origin
     }
   }
 
@@ -71,7 +74,7 @@ extension CacheEntry {
         .object([
           "sha256": .string(copy.digest), "bytes": .integer(copy.size), "fetched": .string(copy.fetched.description),
           "end": copy.end.map { .string($0.description) }, "entityTag": copy.entityTag.map(JSONValue.string),
-          "lastModified": copy.lastModified.map(JSONValue.string),
+          "lastModified": copy.lastModified.map(JSONValue.string), "origin": copy.origin.map(JSONValue.string),
         ])
       },
       "failure": failure.map { failure in
@@ -93,7 +96,8 @@ extension CacheEntry {
       else { return nil }
       copy = Copy(
         digest: digest, size: size, fetched: fetched, end: CacheEntry.time(member["end"]),
-        entityTag: member["entityTag"]?.string, lastModified: member["lastModified"]?.string)
+        entityTag: member["entityTag"]?.string, lastModified: member["lastModified"]?.string,
+        origin: member["origin"]?.string)
     }
     if let member = document["failure"] {
       guard let reason = member["reason"]?.string, let at = CacheEntry.time(member["at"]),

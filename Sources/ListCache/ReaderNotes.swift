@@ -12,21 +12,34 @@ package struct ReaderNotes: Equatable, Sendable {
 
   /// Met last at the end.
   package private(set) var sources: [ListSource] = []
+  /// Where else a list is said to be, of those that name several addresses.
+  private var others: [ListSource: [String]] = [:]
   /// By fingerprint of a certificate, at how many days before its end that was said last.
   package var announced: [String: Int] = [:]
 
   package init() {}
 
   /// Takes note of an address; false when it is none that could be fetched, or known already.
-  package mutating func note(_ source: ListSource) -> Bool {
-    guard WebAddress(source.address) != nil else { return false }
-    if let place = sources.firstIndex(of: source) {
+  package mutating func note(_ source: ListSource) -> Bool { note(WantedList(source)) }
+
+  /// Takes note of a list with all its addresses; false when it has none that could be fetched, or all is known already.
+  package mutating func note(_ list: WantedList) -> Bool {
+    guard WebAddress(list.source.address) != nil else { return false }
+    let addresses = list.addresses.filter { $0 != list.source.address }
+    let isNew = others[list.source] ?? [] != addresses
+    others[list.source] = addresses.isEmpty ? nil : addresses
+    if let place = sources.firstIndex(of: list.source) {
       sources.append(sources.remove(at: place))
-      return false
+      return isNew
     }
-    sources.append(source)
-    if sources.count > ReaderNotes.mostSources { sources.removeFirst() }
+    sources.append(list.source)
+    if sources.count > ReaderNotes.mostSources { others[sources.removeFirst()] = nil }
     return true
+  }
+
+  /// The lists with all their addresses.
+  package var lists: [WantedList] {
+    sources.map { WantedList($0, addresses: [$0.address] + (others[$0] ?? [])) }
   }
 
   /// The notes of a file; none where there is no such file, or one that cannot be read: they are a help, not a need.
@@ -40,7 +53,9 @@ package struct ReaderNotes: Equatable, Sendable {
         guard let kind = element["kind"]?.string.flatMap(ListKind.init), let address = element["address"]?.string else {
           continue
         }
-        _ = note(ListSource(kind, address))
+        var addresses = [address]
+        if case .array(let others)? = element["others"] { addresses += others.compactMap(\.string) }
+        _ = note(WantedList(ListSource(kind, address), addresses: addresses))
       }
     }
     if case .object(let members)? = document["announced"] {
@@ -50,7 +65,10 @@ package struct ReaderNotes: Equatable, Sendable {
 
   package func write(to file: String) throws(SystemError) {
     let sources = sources.map { source in
-      JSONValue.object(["kind": .string(source.kind.rawValue), "address": .string(source.address)])
+      JSONValue.object([
+        "kind": .string(source.kind.rawValue), "address": .string(source.address),
+        "others": others[source].map { .array($0.map(JSONValue.string)) },
+      ])
     }
     let announced = announced.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, .integer($0.value)) }
     let document = JSONValue.object(["sources": .array(sources), "announced": .object(announced)])

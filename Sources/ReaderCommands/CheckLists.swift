@@ -6,12 +6,15 @@ import ListCache
 import TrustStore
 
 extension CheckCommand {
+  private static let refreshing =
+    "mdoc-reader refresh says why; as a service: systemctl enable --now mdoc-reader-refresh.timer"
+
   /// How old the copies of lists are, by kind, as the running reader judges it.
   static func checkLists(_ site: Site, _ contents: StoreContents, _ lists: CachedLists, _ list: inout CheckList) {
-    let remedy = "mdoc-reader refresh says why; as a service: systemctl enable --now mdoc-reader-refresh.timer"
-    for problem in lists.problems { list.warn("lists", problem, remedy) }
+    for problem in lists.problems { list.warn("lists", problem, refreshing) }
     let configured = site.configuration.refresh.issuerLists.map { ListSource(.issuers, $0) }
-    let entries = lists.entries(and: configured + contents.revocationSources)
+    let imported = contents.importedLists
+    let entries = lists.entries(and: configured + contents.revocationSources) + imported
     let now = UnixTime.wallClock()
     var health = HealthWatch(limits: site.listLimits)
     _ = health.look(at: entries, now: now)
@@ -19,13 +22,18 @@ extension CheckCommand {
       guard let found = health.lists[kind], found.count > 0, let limit = health.limits[kind] else { continue }
       let age = found.oldest.map { ", the oldest of \($0)" } ?? ""
       guard let first = found.stale.first else {
-        list.pass("lists", "\(kind.rawValue): \(found.count) in \(site.cacheFolder)\(age)")
+        let place = kind == .issuers && !imported.isEmpty ? "\(site.cacheFolder) and imported" : site.cacheFolder
+        list.pass("lists", "\(kind.rawValue): \(found.count) in \(place)\(age)")
         continue
       }
       let failure = entries.first { $0.source.address == first }?.failure.map { " (\($0.reason))" } ?? ""
       let text =
         "\(kind.rawValue): \(found.stale.count) of \(found.count) missing, ended, or older than \(limit.days) days: "
         + "\(first)\(failure)"
+      let remedy =
+        imported.contains { $0.source.address == first }
+        ? "get the provider's present list: mdoc-reader trust import FILE"
+        : refreshing
       switch limit.policy {
       case .warn: list.warn("lists", text, remedy)
       case .fault, .deny: list.fail("lists", text, remedy)

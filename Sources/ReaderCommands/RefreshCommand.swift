@@ -61,7 +61,7 @@ enum RefreshCommand {
     }
     return Refresher(
       cache: ListCache(folder: site.cacheFolder), loadTrust: { site.trustContents(with: $0) },
-      learnt: ReaderNotes(file: site.notesFile).sources, options: options,
+      learnt: ReaderNotes(file: site.notesFile).lists, options: options,
       fetch: { request throws(FetchFailure) in
         try client.fetch(
           request.address, accept: request.kind.mediaTypes, validators: request.validators,

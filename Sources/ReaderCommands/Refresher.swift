@@ -67,7 +67,7 @@ struct Refresher {
   /// The trust store as it is, with the lists of issuers that are in the cache.
   let loadTrust: (CachedLists) -> StoreContents
   /// Addresses that documents and their signers named.
-  let learnt: [ListSource]
+  let learnt: [WantedList]
   let options: Options
   let fetch: Fetch
   let clock: () -> UnixTime
@@ -79,7 +79,7 @@ struct Refresher {
       try Files.makeFolder(cache.folder)
       cache.removeLeftovers(at: clock())
     }
-    let issuers = options.issuerLists.map { ListSource(.issuers, $0) }
+    let issuers = options.issuerLists.map { WantedList(ListSource(.issuers, $0)) }
     var lists = reader.load()
     var contents = loadTrust(lists)
     try look(at: issuers, lists, contents, report)
@@ -87,36 +87,39 @@ struct Refresher {
       lists = reader.load()
       contents = loadTrust(lists)
     }
-    let own = contents.revocationSources
-    var sources = own
-    let allowed = allowedHosts(own)
-    for source in learnt where !sources.contains(source) {
-      guard let address = WebAddress(source.address), allowed.contains(address.host) else {
-        report(Outcome(source: source, kind: .notAllowed))
+    var sources = contents.revocationLists
+    var known = Set(sources.map(\.source))
+    let allowed = allowedHosts(sources)
+    for list in learnt where known.insert(list.source).inserted {
+      let addresses = list.addresses.filter { WebAddress($0).map { allowed.contains($0.host) } ?? false }
+      guard !addresses.isEmpty else {
+        known.remove(list.source)
+        report(Outcome(source: list.source, kind: .notAllowed))
         continue
       }
-      sources.append(source)
+      sources.append(WantedList(list.source, addresses: addresses))
     }
     try look(at: sources, lists, contents, report)
     // A store that cannot be read names nothing; that is no reason to forget.
     guard contents.state == .loaded else { return }
-    let wanted = Set(issuers + sources)
+    let wanted = known.union(issuers.map(\.source))
     for entry in lists.entries where !wanted.contains(entry.source) {
       if !options.isDry { try cache.remove(entry.source) }
       report(Outcome(source: entry.source, kind: .removed))
     }
   }
 
-  private func allowedHosts(_ own: [ListSource]) -> Set<String> {
-    options.allowedHosts.union(own.compactMap { WebAddress($0.address)?.host })
+  private func allowedHosts(_ own: [WantedList]) -> Set<String> {
+    options.allowedHosts.union(own.flatMap { $0.addresses.compactMap { WebAddress($0)?.host } })
   }
 
   private func look(
-    at sources: [ListSource], _ lists: CachedLists, _ contents: StoreContents, _ report: (Outcome) -> Void
+    at wanted: [WantedList], _ lists: CachedLists, _ contents: StoreContents, _ report: (Outcome) -> Void
   ) throws(SystemError) {
-    let allowed = allowedHosts(contents.revocationSources)
-    for source in sources {
+    let allowed = allowedHosts(contents.revocationLists)
+    for list in wanted {
       let now = clock()
+      let source = list.source
       let entry = lists.entries.first { $0.source == source }
       if let entry, !options.all, !entry.isDue(at: now) {
         report(
@@ -126,74 +129,112 @@ struct Refresher {
       } else if options.isDry {
         report(Outcome(source: source, kind: .due))
       } else {
-        report(try refresh(source, entry, contents, lists, allowed, now))
+        report(try refresh(list, entry, contents, lists, allowed, now))
       }
     }
   }
 
   // MARK: One source
 
+  /// Asks the addresses of a list one after the other, until one has a list that may be kept.
   private func refresh(
-    _ source: ListSource, _ entry: CacheEntry?, _ contents: StoreContents, _ lists: CachedLists,
+    _ list: WantedList, _ entry: CacheEntry?, _ contents: StoreContents, _ lists: CachedLists,
     _ allowed: Set<String>, _ now: UnixTime
   ) throws(SystemError) -> Outcome {
-    var entry = entry ?? CacheEntry(source, due: now)
+    var entry = entry ?? CacheEntry(list.source, due: now)
     // A body that is damaged is fetched again, whatever the server thinks of it.
-    let before = entry.copy.flatMap { try? cache.body(of: source, $0, limit: source.kind.maximumSize) }
-    let answer: FetchAnswer
-    do throws(FetchFailure) {
-      guard let address = WebAddress(source.address) else { throw .redirectScheme }
-      answer = try fetch(
-        Request(
-          address: address, kind: source.kind,
-          validators: before == nil
-            ? Validators()
-            : Validators(entityTag: entry.copy?.entityTag, lastModified: entry.copy?.lastModified),
-          allowedHosts: allowed))
-    } catch {
-      return try fail(&entry, error.code, error.detail, now)
+    let before = entry.copy.flatMap { try? cache.body(of: list.source, $0, limit: list.source.kind.maximumSize) }
+    var refusals: [(address: String, refusal: Refusal)] = []
+    for address in list.addresses {
+      let taken: Taken
+      do throws(Refusal) {
+        let answer = try ask(address, entry, isKnown: before != nil, allowed)
+        taken = try take(answer, from: address, entry, before, contents, lists, now)
+      } catch {
+        refusals.append((address, error))
+        continue
+      }
+      let passed = refusals.map { "\($0.address): \($0.refusal.code)" }.joined(separator: ", ")
+      return try keep(
+        &entry, taken,
+        passed.isEmpty
+          ? taken.detail : (taken.detail.isEmpty ? "" : taken.detail + "; ") + "from \(address), since \(passed)", now)
     }
+    return try fail(&entry, refusals, now)
+  }
+
+  /// What is to be kept of an answer.
+  private struct Taken {
+    let copy: CacheEntry.Copy
+    /// Nil where the body that is here is the one.
+    let body: [UInt8]?
+    let detail: String
+  }
+
+  private func ask(
+    _ address: String, _ entry: CacheEntry, isKnown: Bool, _ allowed: Set<String>
+  ) throws(Refusal) -> FetchAnswer {
+    guard let web = WebAddress(address) else { throw Refusal(code: FetchFailure.redirectScheme.code) }
+    var validators = Validators()
+    // Those of another server say nothing to this one.
+    if isKnown, let copy = entry.copy, copy.origin ?? entry.source.address == address {
+      validators = Validators(entityTag: copy.entityTag, lastModified: copy.lastModified)
+    }
+    do throws(FetchFailure) {
+      return try fetch(
+        Request(address: web, kind: entry.source.kind, validators: validators, allowedHosts: allowed))
+    } catch {
+      throw Refusal(code: error.code, detail: error.detail)
+    }
+  }
+
+  private func take(
+    _ answer: FetchAnswer, from address: String, _ entry: CacheEntry, _ before: [UInt8]?, _ contents: StoreContents,
+    _ lists: CachedLists, _ now: UnixTime
+  ) throws(Refusal) -> Taken {
+    let source = entry.source
     switch answer {
     case .unchanged(let validators):
-      guard let bytes = before, var copy = entry.copy else { return try fail(&entry, "httpStatus(304)", "", now) }
+      guard let bytes = before, var copy = entry.copy, copy.origin ?? source.address == address else {
+        throw Refusal(code: "httpStatus(304)")
+      }
       copy.fetched = now
       if let tag = validators.entityTag { copy.entityTag = tag }
       if let date = validators.lastModified { copy.lastModified = date }
       if source.kind != .issuers { copy.end = (try? ListContent(source.kind, bytes))?.end(fetched: now) }
-      entry.copy = copy
-      return try keep(&entry, nil, .unchanged, "", now)
+      return Taken(copy: copy, body: nil, detail: "")
     case .content(let bytes, let validators):
-      let accepted: Accepted
-      do throws(Refusal) {
-        accepted = try judge(bytes, source, before, contents, lists, now)
-      } catch {
-        return try fail(&entry, error.code, error.detail, now)
-      }
-      let isSame = before == bytes
-      entry.copy = CacheEntry.Copy(
+      let accepted = try judge(bytes, source, before, contents, lists, now)
+      let copy = CacheEntry.Copy(
         digest: digest(.sha256, bytes).hex, size: bytes.count, fetched: now, end: accepted.end,
-        entityTag: validators.entityTag, lastModified: validators.lastModified)
-      return try keep(&entry, isSame ? nil : bytes, isSame ? .unchanged : .new, accepted.detail, now)
+        entityTag: validators.entityTag, lastModified: validators.lastModified,
+        origin: address == source.address ? nil : address)
+      return Taken(copy: copy, body: before == bytes ? nil : bytes, detail: accepted.detail)
     }
   }
 
   private func keep(
-    _ entry: inout CacheEntry, _ body: [UInt8]?, _ kind: Outcome.Kind, _ detail: String, _ now: UnixTime
+    _ entry: inout CacheEntry, _ taken: Taken, _ detail: String, _ now: UnixTime
   ) throws(SystemError) -> Outcome {
+    entry.copy = taken.copy
     entry.failure = nil
-    entry.due = RefreshSchedule.due(after: now, end: entry.copy?.end, interval: options.interval)
-    try cache.write(entry, body: body)
-    return Outcome(source: entry.source, kind: kind, detail: detail, due: entry.due)
+    entry.due = RefreshSchedule.due(after: now, end: taken.copy.end, interval: options.interval)
+    try cache.write(entry, body: taken.body)
+    return Outcome(source: entry.source, kind: taken.body == nil ? .unchanged : .new, detail: detail, due: entry.due)
   }
 
+  /// The reason of the address that was asked first is the one that counts.
   private func fail(
-    _ entry: inout CacheEntry, _ reason: String, _ detail: String, _ now: UnixTime
+    _ entry: inout CacheEntry, _ refusals: [(address: String, refusal: Refusal)], _ now: UnixTime
   ) throws(SystemError) -> Outcome {
+    let first = refusals.first?.refusal ?? Refusal(code: FetchFailure.redirectScheme.code)
+    let others = refusals.dropFirst().map { "\($0.address): \($0.refusal.code)" }
+    let detail = ([first.detail] + others).filter { !$0.isEmpty }.joined(separator: ", ")
     let count = (entry.failure?.count ?? 0) + 1
-    entry.failure = CacheEntry.Failure(reason: reason, at: now, count: count)
+    entry.failure = CacheEntry.Failure(reason: first.code, at: now, count: count)
     entry.due = RefreshSchedule.due(afterFailures: count, at: now, interval: options.interval)
     try cache.write(entry)
-    return Outcome(source: entry.source, kind: .failed, reason: reason, detail: detail, due: entry.due)
+    return Outcome(source: entry.source, kind: .failed, reason: first.code, detail: detail, due: entry.due)
   }
 
   // MARK: Whether a list may take the place of the one that is here

@@ -67,22 +67,33 @@ extension StoreContents {
     }
   }
 
-  /// Where the own lists of revoked signers are, of issuer roots and of roots of providers of lists: of each the first
-  /// address that can be fetched.
-  var revocationSources: [ListSource] {
-    var seen: Set<String> = []
+  /// The own lists of revoked signers, of issuer roots and of roots of providers of lists.
+  var revocationLists: [WantedList] {
+    var seen: Set<ListSource> = []
     return (anchors.map(\.certificate) + listSigners.filter(\.isAuthority)).compactMap { root in
-      guard let address = root.listAddress, seen.insert(address.text).inserted else { return nil }
-      return ListSource(.revocation, address.text)
+      guard let list = root.revocationList, seen.insert(list.source).inserted else { return nil }
+      return list
+    }
+  }
+
+  /// What those lists go by.
+  var revocationSources: [ListSource] { revocationLists.map(\.source) }
+
+  /// The lists of issuers that were imported by hand and are in force, as entries of the cache. Nobody fetches them, so that
+  /// they are as old as they say themselves.
+  var importedLists: [CacheEntry] {
+    lists.filter { !$0.isFetched }.map { stored in
+      let copy = CacheEntry.Copy(
+        digest: digest(.sha256, stored.list.encoded).hex, size: stored.list.encoded.count, fetched: stored.list.date,
+        end: stored.list.nextUpdate)
+      return CacheEntry(ListSource(.issuers, stored.file), copy: copy, due: stored.list.date)
     }
   }
 }
 
 extension Certificate {
-  /// The first address of its distribution points that can be fetched; the others are said to be the same list.
-  var listAddress: WebAddress? {
-    crlDistributionPoints.value?.uris.lazy.compactMap { WebAddress($0) }.first
-  }
+  /// The list of revoked certificates that its distribution points name.
+  var revocationList: WantedList? { WantedList(revocation: crlDistributionPoints.value?.uris ?? []) }
 }
 
 extension Appliance.TrustMaterial {
@@ -111,7 +122,7 @@ extension Appliance.TrustMaterial {
     self.init(
       anchors: contents.anchors, signers: contents.trustedSigners, problems: problems,
       revocation: revocation, statuses: lists.statuses)
-    self.lists = lists.entries(and: configured + contents.revocationSources)
+    self.lists = lists.entries(and: configured + contents.revocationSources) + contents.importedLists
     certificates = contents.certificates.map { DatedCertificate($0.certificate, title: $0.list.title.lowercased()) }
     if let own { certificates.append(own) }
   }

@@ -186,8 +186,48 @@ struct RefreshScheduleTests {
   }
 }
 
+@Suite("A list and its addresses")
+struct WantedListTests {
+  @Test("it goes by the first address that can be fetched; of the others four at most are asked, each once")
+  func revocation() throws {
+    let uris = ["ldap://a/b", "http://a/1", "https://b/2", "http://a/1", "http://c/3", "http://d/4", "http://e/5"]
+    let list = try #require(WantedList(revocation: uris))
+    #expect(list.source == ListSource(.revocation, "http://a/1"))
+    #expect(list.addresses == ["http://a/1", "https://b/2", "http://c/3", "http://d/4"])
+    #expect(WantedList(revocation: ["ldap://a/b", "x"]) == nil && WantedList(revocation: []) == nil)
+    #expect(WantedList(ListSource(.status, "https://a/s")).addresses == ["https://a/s"])
+  }
+
+  @Test("where a copy came from is kept with it")
+  func origin() throws {
+    let folder = try CacheFolder()
+    let source = ListSource(.revocation, "http://a/1")
+    let copy = CacheEntry.Copy(
+      digest: digest(.sha256, [1]).hex, size: 1, fetched: UnixTime(seconds: 1_780_000_000), end: nil,
+      origin: "http://b/2")
+    try ListCache(folder: folder.path).write(CacheEntry(source, copy: copy, due: copy.fetched), body: [1])
+    #expect(ListCache(folder: folder.path).list().entries.map(\.copy) == [copy])
+  }
+}
+
 @Suite("What a reader notes")
 struct ReaderNotesTests {
+  @Test("the other addresses of a list are noted with it, and news when they change")
+  func otherAddresses() throws {
+    let folder = try CacheFolder()
+    var notes = ReaderNotes()
+    let uris = ["http://a/1", "http://b/2"]
+    let list = try #require(WantedList(revocation: uris))
+    let isFirst = notes.note(list)
+    let isAgain = notes.note(list)
+    #expect(isFirst && !isAgain && notes.lists == [list])
+    let file = folder.path + "/notes"
+    try notes.write(to: file)
+    #expect(ReaderNotes(file: file) == notes && ReaderNotes(file: file).lists == [list])
+    let isChanged = notes.note(ListSource(.revocation, "http://a/1"))
+    #expect(isChanged && notes.lists.map(\.addresses) == [["http://a/1"]])
+  }
+
   @Test("addresses are kept once each, the ones met last, in a file that comes back")
   func notes() throws {
     let folder = try CacheFolder()

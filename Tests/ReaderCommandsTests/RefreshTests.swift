@@ -31,7 +31,7 @@ private final class RefreshScene {
   let start = UnixTime(seconds: UnixTime.wallClock().seconds)
   var now: UnixTime
   var options = Refresher.Options()
-  var learnt: [ListSource] = []
+  var learnt: [WantedList] = []
 
   /// What the server has, by path.
   final class Files: Sendable {
@@ -43,7 +43,8 @@ private final class RefreshScene {
     }
   }
 
-  init() throws {
+  /// - Parameter paths: where the issuer's root says that its list is, in this order.
+  init(lists paths: [String] = ["/iaca.crl"]) throws {
     let files = Files()
     self.files = files
     server = try LoopbackServer { request in
@@ -53,10 +54,10 @@ private final class RefreshScene {
       return .init(headers: ["ETag: \(tag)"], body: body)
     }
     now = start
-    let address = server.address + "/iaca.crl"
+    let addresses = paths.map { [server] in $0.hasPrefix("/") ? server.address + $0 : $0 }
     var random = SplitMix64(state: 9)
     issuer = try IssuerAuthority(notBefore: start.adding(seconds: -86_400), random: &random) {
-      $0[.crlDistributionPoints] = .crlDistributionPoints(uri: address)
+      $0[.crlDistributionPoints] = .crlDistributionPoints(uris: addresses)
     }
     signer = try issuer.makeSigner(
       notBefore: start.adding(seconds: -3600), notAfter: start.adding(seconds: 86_400), random: &random)
@@ -181,7 +182,7 @@ struct RefreshTests {
     scene.files["/status"] = try scene.token(issued: -60)
     scene.learnt = [
       scene.status, ListSource(.status, "http://192.0.2.1/status"), ListSource(.status, "file:///etc/passwd"),
-    ]
+    ].map { WantedList($0) }
     // The root's own list is on this host, so that it is allowed.
     #expect(
       try scene.words().sorted() == ["new revocation", "new status", "notAllowed status", "notAllowed status"])
@@ -194,7 +195,7 @@ struct RefreshTests {
   func statusLists() throws {
     let scene = try RefreshScene()
     scene.files["/iaca.crl"] = try scene.list(number: 1)
-    scene.learnt = [scene.status]
+    scene.learnt = [WantedList(scene.status)]
     scene.options.all = true
     scene.files["/status"] = try scene.token(issued: -60)
     _ = try scene.refresh()
@@ -265,6 +266,108 @@ struct RefreshTests {
     scene.files["/vical"] = try draft.encoded(signedBy: lister)
     #expect(try scene.words().contains("failed issuers vicalSignerRevoked"))
     #expect(material() == 0)
+  }
+
+  @Test("of several addresses the next is asked when one fails or has no good list, and the list keeps its one name")
+  func otherAddresses() throws {
+    let scene = try RefreshScene(lists: ["ldap://ldap.example/crl", "/iaca.crl", "/second.crl", "/third.crl"])
+    scene.options.all = true
+    // The first is down, the second has another's list, the third the right one.
+    scene.files["/second.crl"] = try scene.list(number: 9, by: try PrivateKey.generate(.p256))
+    scene.files["/third.crl"] = try scene.list(number: 1)
+    var outcome = try #require(try scene.refresh().first)
+    #expect(outcome.kind == .new && outcome.source == scene.revocation && outcome.reason.isEmpty)
+    let address = scene.server.address
+    #expect(
+      outcome.detail.hasSuffix(
+        "; from \(address)/third.crl, since \(address)/iaca.crl: httpStatus(404), \(address)/second.crl: signature"))
+    #expect(scene.server.requests.map(\.path) == ["/iaca.crl", "/second.crl", "/third.crl"])
+    var entry = try #require(scene.lists.entries.first)
+    #expect(scene.lists.entries.count == 1 && entry.source == scene.revocation && entry.failure == nil)
+    #expect(entry.copy?.origin == address + "/third.crl" && entry.copy?.fetched == scene.now)
+    #expect(entry.due == scene.now.adding(seconds: 12 * 3600))
+
+    // Later the same copy is confirmed by where it came from, and only that server hears of its validators.
+    scene.now = scene.start.adding(seconds: 3600)
+    outcome = try #require(try scene.refresh().first)
+    #expect(outcome.kind == .unchanged)
+    #expect(scene.server.requests.suffix(3).map { $0.headers["if-none-match"] != nil } == [false, false, true])
+    entry = try #require(scene.lists.entries.first)
+    #expect(entry.copy?.fetched == scene.now && !entry.isStale(at: scene.now, maximumAge: 60))
+
+    // An older list elsewhere does not take its place, and when nobody has a good one, the first reason counts.
+    scene.files["/third.crl"] = try scene.list(number: 0)
+    scene.now = scene.start.adding(seconds: 7200)
+    outcome = try #require(try scene.refresh().first)
+    #expect(outcome.kind == .failed && outcome.reason == "httpStatus(404)")
+    #expect(outcome.detail == "\(address)/second.crl: signature, \(address)/third.crl: older")
+    entry = try #require(scene.lists.entries.first)
+    #expect(entry.failure?.count == 1 && entry.failure?.reason == "httpStatus(404)")
+    #expect(entry.copy?.fetched == scene.start.adding(seconds: 3600) && entry.isStale(at: scene.now, maximumAge: 60))
+    #expect(scene.lists.revocation.first?.number?.magnitude == [1])
+
+    // The first is there again: nobody else is asked.
+    scene.files["/iaca.crl"] = try scene.list(number: 2)
+    let before = scene.server.requests.count
+    outcome = try #require(try scene.refresh().first)
+    #expect(outcome.kind == .new && !outcome.detail.contains("from"))
+    #expect(scene.server.requests.dropFirst(before).map(\.path) == ["/iaca.crl"])
+    #expect(scene.lists.entries.first?.copy?.origin == nil && scene.lists.entries.first?.failure == nil)
+  }
+
+  @Test("no more than four addresses are asked for one list")
+  func mostAddresses() throws {
+    let scene = try RefreshScene(lists: (1...9).map { "/\($0).crl" })
+    scene.files["/5.crl"] = try scene.list(number: 1)
+    #expect(try scene.words() == ["failed revocation httpStatus(404)"])
+    #expect(scene.server.requests.map(\.path) == ["/1.crl", "/2.crl", "/3.crl", "/4.crl"])
+  }
+
+  @Test("of the addresses of a signer that was met only those on allowed hosts are asked")
+  func otherAddressesLearnt() throws {
+    let scene = try RefreshScene()
+    scene.files["/iaca.crl"] = try scene.list(number: 1)
+    scene.files["/other.crl"] = try scene.list(number: 2)
+    let list = try #require(
+      WantedList(revocation: ["http://192.0.2.1/signers.crl", scene.server.address + "/other.crl"]))
+    scene.learnt = [list, try #require(WantedList(revocation: ["http://192.0.2.1/a", "http://192.0.2.2/a"]))]
+    #expect(try scene.words() == ["notAllowed revocation", "new revocation", "new revocation"])
+    #expect(scene.server.requests.map(\.path) == ["/iaca.crl", "/other.crl"])
+    #expect(scene.lists.entries.contains { $0.source == list.source && $0.copy != nil })
+    #expect(try scene.words() == ["notAllowed revocation", "fresh revocation", "fresh revocation"])
+  }
+
+  @Test("a list of issuers that was imported by hand is as old as the date in it, for the reader and for check")
+  func importedLists() throws {
+    let scene = try RefreshScene()
+    let provider = try IssuerAuthority(
+      commonName: "Provider", notBefore: scene.start.adding(seconds: -40 * 86_400), random: &Self.random)
+    let lister = try provider.makeSigner(
+      notBefore: scene.start.adding(seconds: -30 * 86_400), notAfter: scene.start.adding(seconds: 86_400),
+      purposes: [.vicalSigner], random: &Self.random)
+    _ = try scene.store.add(provider.certificate, to: .listSigners, at: scene.now)
+    var draft = VICALDraft(
+      provider: "Provider", date: scene.start.adding(seconds: -20 * 86_400), issueID: 1,
+      entries: [.init(try Certificate(scene.issuer.certificate), docTypes: ["org.iso.18013.5.1.mDL"])])
+    _ = try scene.store.importList(try draft.encoded(signedBy: lister), at: scene.now)
+    func stale(days: Int) -> [String] {
+      let material = Appliance.TrustMaterial(
+        store: scene.store, lists: { CachedListReader(scene.cache).load() }, configured: [], own: nil)
+      var health = HealthWatch(limits: [.issuers: .init(days: days, policy: .deny)])
+      _ = health.look(at: material.lists, now: scene.now)
+      #expect(health.stale(.deny) == (health.lists[.issuers]?.stale.isEmpty == false ? [.issuers] : []))
+      return health.lists[.issuers]?.stale ?? []
+    }
+    let file = try #require(scene.store.load().lists.first?.file)
+    #expect(stale(days: 21) == [] && stale(days: 19) == [file])
+    // A newer one by the same provider takes its place, also one that was fetched.
+    draft.date = scene.start.adding(seconds: -86_400)
+    draft.issueID = 2
+    scene.files["/vical"] = try draft.encoded(signedBy: lister)
+    scene.options.issuerLists = [scene.server.address + "/vical"]
+    _ = try scene.refresh()
+    #expect(stale(days: 19) == [])
+    #expect(CachedListReader(scene.cache).load().issuerLists.count == 1)
   }
 
   @Test("a copy that was damaged on the disk is fetched again, whatever the server thinks of it")
