@@ -3,6 +3,7 @@
 #pragma once
 #include <openssl/asn1.h>
 #include <openssl/bn.h>
+#include <openssl/conf.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -67,24 +68,47 @@ static inline EVP_PKEY *mdoc_ec_key_pair(
   return key;
 }
 
-/// The first private key under an address of a store, or NULL; the caller frees it. Nobody is asked for a passphrase.
-static inline EVP_PKEY *mdoc_store_private_key(const char *address) {
-  EVP_PKEY *key = NULL;
-  OSSL_STORE_CTX *store = OSSL_STORE_open_ex(address, NULL, NULL, UI_null(), NULL, NULL, NULL, NULL);
-  if (store == NULL) return NULL;
-  if (OSSL_STORE_expect(store, OSSL_STORE_INFO_PKEY) == 1) {
-    while (key == NULL && !OSSL_STORE_eof(store)) {
+/// What a look into a store (OSSL_STORE) found.
+typedef struct {
+  /// The first private key, which the caller frees; NULL when there is none or none was wanted.
+  EVP_PKEY *key;
+  /// How many objects there are.
+  int count;
+  /// Whether the store opened; what is in it is another question.
+  int opened;
+} mdoc_store_contents;
+
+/// Looks under an address of a store, with the providers of a library context (NULL: the default one); whoever asks for a
+/// PIN or a passphrase is answered by `ui`. `wants_key` leaves out everything but private keys.
+static inline mdoc_store_contents mdoc_store_look(
+    const char *address, OSSL_LIB_CTX *library, const UI_METHOD *ui, int wants_key) {
+  mdoc_store_contents contents = {NULL, 0, 0};
+  OSSL_STORE_CTX *store = OSSL_STORE_open_ex(address, library, NULL, ui, NULL, NULL, NULL, NULL);
+  if (store == NULL) return contents;
+  contents.opened = 1;
+  if (!wants_key || OSSL_STORE_expect(store, OSSL_STORE_INFO_PKEY) == 1) {
+    while (contents.key == NULL && !OSSL_STORE_eof(store)) {
       OSSL_STORE_INFO *info = OSSL_STORE_load(store);
       if (info == NULL) {
         if (OSSL_STORE_error(store)) break;
         continue;
       }
-      if (OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY) key = OSSL_STORE_INFO_get1_PKEY(info);
+      contents.count += 1;
+      if (wants_key && OSSL_STORE_INFO_get_type(info) == OSSL_STORE_INFO_PKEY) contents.key = OSSL_STORE_INFO_get1_PKEY(info);
       OSSL_STORE_INFO_free(info);
     }
   }
   OSSL_STORE_close(store);
-  return key;
+  return contents;
+}
+
+/// Takes the oldest error out of the queue of this thread; 0 when there is none. `text` is what the place that failed added
+/// to it, or NULL; it lasts until the next error.
+static inline unsigned long mdoc_next_error(const char **text) {
+  int flags = 0;
+  unsigned long code = ERR_get_error_all(NULL, NULL, NULL, text, &flags);
+  if (code == 0 || (flags & ERR_TXT_STRING) == 0) *text = NULL;
+  return code;
 }
 
 /// Whether an EC key was read from explicit curve parameters: 1 yes, 0 no, -1 when the question failed.

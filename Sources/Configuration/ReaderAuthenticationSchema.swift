@@ -1,3 +1,4 @@
+import Crypto
 import Mdoc
 
 /// Who the reader is to wallets: `[reader_authentication]`.
@@ -17,6 +18,9 @@ package struct ConfiguredReaderAuthentication: Equatable, Sendable {
 }
 
 enum ReaderAuthenticationSchema {
+  private static let pinRemedy =
+    "write the PIN into a file for the reader alone, and in key_uri ?pin-source=file:/etc/mdoc-reader/pin"
+
   /// Nil where nothing is written, and where what is written is wrong.
   static func read(_ section: inout Section) -> ConfiguredReaderAuthentication? {
     let certificate = section.text("certificate", example: "/etc/mdoc-reader/reader.pem").map(ConfiguredPath.init)
@@ -30,7 +34,17 @@ enum ReaderAuthenticationSchema {
     let key: ConfiguredReaderAuthentication.Key?
     switch (file, address) {
     case (let file?, nil): key = .file(file)
-    case (nil, let address?): key = .store(address, provider: provider)
+    case (nil, let address?):
+      let parts = PKCS11Address(address)
+      if parts?.hasPIN == true {
+        report("key_uri", "has a PIN in it, where everybody reads it", pinRemedy)
+        return nil
+      }
+      if let parts, parts.pinSource != nil, parts.pinFile == nil {
+        report("key_uri", "names no file by its whole path as pin-source", pinRemedy)
+        return nil
+      }
+      key = .store(address, provider: provider)
     case (.some, .some):
       report("key_uri", "names a second place for the key", "keep key or key_uri")
       return nil

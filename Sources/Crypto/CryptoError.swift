@@ -18,8 +18,6 @@ package enum CryptoError: Error, Equatable, Sendable {
   case unsuitableCurve(Curve)
   /// The tag of an encrypted message is not the right one.
   case authenticationFailed
-  /// A provider of OpenSSL that cannot be loaded.
-  case providerMissing(String)
   /// A call that should not fail did: its name, and the reasons in OpenSSL's queue, oldest first.
   case openSSL(call: String, reasons: [String])
 }

@@ -8,6 +8,8 @@ package final class PrivateKey: @unchecked Sendable {
   package var curve: Curve { publicKey.curve }
   /// Owned, freed in deinit. `publicKey` has an EVP_PKEY of its own, so that the secret does not outlive this object.
   let evp: OpaquePointer
+  /// The part of OpenSSL in which the key's provider is; nil for the part that everything else uses. Never freed.
+  private let library: OpaquePointer?
 
   /// A fresh key.
   package static func generate(_ curve: Curve) throws(CryptoError) -> PrivateKey {
@@ -53,10 +55,19 @@ package final class PrivateKey: @unchecked Sendable {
         publicKey = try PublicKey(curve: curve, raw: PublicKey.rawKey(of: evp, curve: curve))
       }
       self.evp = evp
+      library = nil
     } catch {
       EVP_PKEY_free(evp)
       throw error
     }
+  }
+
+  /// Takes over an EVP_PKEY that a provider of a library context signs with. The provider may keep the public half to
+  /// itself, so that it is given; the caller proves that both belong together.
+  init(adopting evp: OpaquePointer, of publicKey: PublicKey, in library: OpaquePointer?) {
+    self.publicKey = publicKey
+    self.evp = evp
+    self.library = library
   }
 
   deinit { EVP_PKEY_free(evp) }
@@ -91,7 +102,7 @@ package final class PrivateKey: @unchecked Sendable {
     guard let context = EVP_MD_CTX_new() else { throw openSSLError("EVP_MD_CTX_new") }
     defer { EVP_MD_CTX_free(context) }
     let name = hash.map { EVP_MD_get0_name($0.evp) } ?? nil
-    guard EVP_DigestSignInit_ex(context, nil, name, nil, nil, evp, nil) == 1 else {
+    guard EVP_DigestSignInit_ex(context, nil, name, library, nil, evp, nil) == 1 else {
       throw openSSLError("EVP_DigestSignInit_ex")
     }
     var signature = [UInt8](repeating: 0, count: 160)
@@ -107,7 +118,7 @@ package final class PrivateKey: @unchecked Sendable {
   /// Throws `agreementFailed` for a key on another curve and for an all-zero output (RFC 7748 section 6).
   package func sharedSecret(with peer: PublicKey) throws(CryptoError) -> SecretBytes {
     guard curve.kind != .edwards, peer.curve == curve else { throw .agreementFailed }
-    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, evp, nil) else {
+    guard let context = EVP_PKEY_CTX_new_from_pkey(library, evp, nil) else {
       throw openSSLError("EVP_PKEY_CTX_new_from_pkey")
     }
     defer { EVP_PKEY_CTX_free(context) }

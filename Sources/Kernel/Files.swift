@@ -13,6 +13,8 @@ package struct FileFacts: Equatable, Sendable {
   package let mode: UInt32
   /// The user it belongs to.
   package let owner: UInt32
+  /// The group it belongs to.
+  package let group: UInt32
 
   fileprivate init(_ facts: stat) {
     switch facts.st_mode & S_IFMT {
@@ -25,6 +27,7 @@ package struct FileFacts: Equatable, Sendable {
     modified = Int64(facts.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(facts.st_mtim.tv_nsec)
     mode = facts.st_mode & 0o7777
     owner = facts.st_uid
+    group = facts.st_gid
   }
 }
 

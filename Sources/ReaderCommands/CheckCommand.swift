@@ -97,7 +97,7 @@ enum CheckCommand {
       list.pass(what, "\(credential.certificate.subject), until \(credential.certificate.notAfter)")
       if case .file(let key) = authentication.key, geteuid() == 0,
         let facts = try? Files.facts(key.resolved(in: Files.folder(of: site.path))), facts.owner == 0,
-        facts.mode & 0o040 == 0
+        facts.mode & 0o040 == 0 || facts.group == 0
       {
         list.warn(
           what, "\(key.text): only root may read the key, and the service is another user",

@@ -21,13 +21,10 @@ package struct ReaderCredential: Sendable {
   /// Reads both, and proves that they belong together.
   package init(certificates path: String, key place: KeyPlace) throws(ReaderCredentialProblem) {
     chain = try ReaderCredential.readChain(path)
-    key = try ReaderCredential.readKey(place)
-    guard case .success(let publicKey) = chain[0].publicKey, publicKey.curve == key.curve,
-      publicKey.x == key.publicKey.x, publicKey.y == key.publicKey.y
-    else { throw .otherKey(path) }
-    // A key in a module may be there and not be allowed to sign.
-    guard (try? key.signature(for: [0], hash: key.curve.kind == .edwards ? nil : .sha256)) != nil else {
-      throw .cannotSign
+    guard case .success(let publicKey) = chain[0].publicKey else { throw .otherKey(path) }
+    key = try ReaderCredential.readKey(place, publicKey, certificates: path)
+    guard publicKey.curve == key.curve, publicKey.x == key.publicKey.x, publicKey.y == key.publicKey.y else {
+      throw .otherKey(path)
     }
   }
 
@@ -76,72 +73,34 @@ package struct ReaderCredential: Sendable {
     return chain
   }
 
-  private static func readKey(_ place: KeyPlace) throws(ReaderCredentialProblem) -> PrivateKey {
+  private static func readKey(
+    _ place: KeyPlace, _ publicKey: PublicKey, certificates: String
+  ) throws(ReaderCredentialProblem) -> PrivateKey {
     switch place {
     case .file(let path):
-      let bytes: [UInt8]
-      let facts: FileFacts
-      do throws(SystemError) {
-        facts = try Files.facts(path)
-        bytes = try Files.read(path, limit: 64 << 10)
-      } catch {
-        throw .unreadable(error)
-      }
-      // Nobody but its owner; where root owns it, the group of the service may read it.
-      guard facts.mode & (facts.owner == 0 ? 0o037 : 0o077) == 0 else { throw .openKey(path, mode: facts.mode) }
+      let bytes = try SecretFile.read(path, as: .key, limit: 64 << 10)
       guard let key = try? PrivateKey(pem: String(decoding: bytes, as: UTF8.self)) else { throw .noKey(path) }
       return key
     case .store(let address, let provider):
-      do {
-        return try PrivateKey(store: address, provider: provider)
+      let parts = PKCS11Address(address)
+      if let file = parts?.pinFile {
+        let pin = try SecretFile.read(file, as: .pin, limit: 4 << 10).prefix { $0 != UInt8(ascii: "\n") }
+        guard !pin.isEmpty else { throw .noPIN(file) }
+      }
+      if let file = ReaderCredential.file(in: address) { _ = try SecretFile.read(file, as: .key, limit: 64 << 10) }
+      do throws(KeyStoreFault) {
+        return try PrivateKey(store: address, provider: provider, publicKey: publicKey)
       } catch {
-        if case .providerMissing(let name) = error { throw .providerMissing(name) }
-        throw .noKey(address)
+        if error == .otherKey { throw .otherKey(certificates) }
+        throw .store(parts?.shown ?? address, error)
       }
     }
   }
-}
 
-/// Why a reader cannot say who it is.
-package enum ReaderCredentialProblem: Error, Sendable {
-  case unreadable(SystemError)
-  case noCertificate(String, CertificateInput.Violation)
-  /// A certificate in the file did not sign the one before it.
-  case chainOutOfOrder(String)
-  /// Others may read the file of the key.
-  case openKey(String, mode: UInt32)
-  case noKey(String)
-  case providerMissing(String)
-  case otherKey(String)
-  case cannotSign
-}
-
-extension ReaderCredentialProblem: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .unreadable(let error): "\(error)"
-    case .noCertificate(let path, let why): "\(path): \(why)"
-    case .chainOutOfOrder(let path): "\(path): a certificate in it did not sign the one before it"
-    case .openKey(let path, let mode): "\(path): others may read this private key (mode \(String(mode, radix: 8)))"
-    case .noKey(let place): "\(place): there is no private key here that can be used"
-    case .providerMissing(let name): "the OpenSSL provider \(name) cannot be loaded"
-    case .otherKey(let path): "\(path): the certificate is for another key than the one configured"
-    case .cannotSign: "the key is there, and does not sign"
-    }
-  }
-
-  /// One line saying what to do.
-  package var remedy: String {
-    switch self {
-    case .unreadable: "check the path, and that the reader's user may read it"
-    case .noCertificate: "write the certificate as PEM, leaf first; README, Reader authentication, has the commands"
-    case .chainOutOfOrder: "order them leaf first, each signed by the next; leave the root out"
-    case .openKey(let path, _): "chmod 0600 \(path), or as root: chown root:mdoc-reader and chmod 0640"
-    case .noKey: "a PEM file with one key that is not encrypted, on a curve of ISO/IEC 18013-5; or the right address"
-    case .providerMissing(let name):
-      "install the module (Debian: pkcs11-provider, tpm2-openssl) or correct provider = \"\(name)\""
-    case .otherKey: "ask the reader CA for a certificate of this key, or configure the key it is for"
-    case .cannotSign: "check in the module's own tools that the key may sign without being asked for a PIN"
-    }
+  /// The file of an address that is one of OpenSSL's own file store: `file:/path`, `file:///path`, `/path`.
+  private static func file(in address: String) -> String? {
+    if address.hasPrefix("file:///") { return String(address.dropFirst(7)) }
+    if address.hasPrefix("file:") { return String(address.dropFirst(5)) }
+    return address.hasPrefix("/") ? address : nil
   }
 }

@@ -43,6 +43,14 @@ struct ReaderAuthenticationTests {
         "certificate = \"r.pem\"\nkey = \"r.key\"\nprovider = \"tpm2\"",
         "8 reader_authentication.provider: answers to key_uri only, which is missing"
       ),
+      (
+        "certificate = \"r.pem\"\nkey_uri = \"pkcs11:object=r?pin-value=4711\"",
+        "7 reader_authentication.key_uri: has a PIN in it, where everybody reads it"
+      ),
+      (
+        "certificate = \"r.pem\"\nkey_uri = \"PKCS11:object=r?x=1&pin-source=file:r.pin\"",
+        "7 reader_authentication.key_uri: names no file by its whole path as pin-source"
+      ),
     ])
   func halves(lines: String, problem: String) {
     #expect(brief(minimal + "[reader_authentication]\n" + lines) == [problem])

@@ -59,11 +59,13 @@ private final class ReaderFiles {
       case .unreadable: return "unreadable"
       case .noCertificate: return "noCertificate"
       case .chainOutOfOrder: return "chainOutOfOrder"
-      case .openKey: return "openKey"
+      case .exposed(_, let secret, .mode): return "exposed \(secret.rawValue)"
+      case .exposed(_, let secret, .group(let name, _)): return "exposed \(secret.rawValue) to \(name)"
+      case .noPIN: return "noPIN"
       case .noKey: return "noKey"
-      case .providerMissing: return "providerMissing"
+      case .store(_, .provider): return "provider"
+      case .store(let shown, let fault): return "\(shown) \(fault)"
       case .otherKey: return "otherKey"
-      case .cannotSign: return "cannotSign"
       }
     }
   }
@@ -88,10 +90,48 @@ struct ReaderCredentialTests {
     let credential = try ReaderCredential(
       certificates: files.certificate, key: .store("file:\(files.keyFile)", provider: nil))
     #expect(credential.key.publicKey.x == files.key.publicKey.x)
-    #expect(files.problem(.store("file:\(files.path)/none", provider: nil)) == "noKey")
-    #expect(files.problem(.store("pkcs11:token=none", provider: "no-such-provider")) == "providerMissing")
+    #expect(files.problem(.store("file:\(files.path)/none", provider: nil)) == "unreadable")
+    #expect(files.problem(.store("pkcs11:token=none", provider: "no-such-provider")) == "provider")
     // Built-in algorithms still work with a provider that was asked for by name.
     #expect(files.problem(.store("file:\(files.keyFile)", provider: "base")) == nil)
+    #expect(files.problem(.store("nosuch:x", provider: nil)) == "nosuch:x noStore")
+    #expect(files.problem(.store("nosuch:x", provider: "base")) == "nosuch:x noStore")
+  }
+
+  @Test("a key from a store is the certificate's, or is refused", arguments: [Curve.p256, .p521, .ed25519])
+  func storeOfOthers(curve: Curve) throws {
+    let files = try ReaderFiles(curve: curve)
+    let place = ReaderCredential.KeyPlace.store("file:\(files.keyFile)", provider: nil)
+    #expect(files.problem(place) == nil)
+    for other in [Curve.p256, .p384, .ed25519, .x25519] {
+      try files.write(try PrivateKey.generate(other).pkcs8PEM(), to: files.keyFile, mode: 0o600)
+      #expect(files.problem(place) == "otherKey")
+    }
+    try files.write(PEM.encode("CERTIFICATE", try files.leaf()), to: files.keyFile, mode: 0o600)
+    #expect(files.problem(place) == "file:\(files.keyFile) keyAbsent(reasons: [])")
+  }
+
+  @Test("a secret that a store reads from a file is as closed as a key")
+  func storeModes() throws {
+    let files = try ReaderFiles()
+    try files.write(try files.key.pkcs8PEM(), to: files.keyFile, mode: 0o644)
+    for address in ["file:\(files.keyFile)", "file://\(files.keyFile)", files.keyFile] {
+      #expect(files.problem(.store(address, provider: nil)) == "exposed private key")
+    }
+    let pin = files.path + "/pin"
+    func problem() -> String? {
+      files.problem(.store("pkcs11:token=t;object=o?pin-source=file:\(pin)", provider: nil))
+    }
+    #expect(problem() == "unreadable")
+    try files.write("1234", to: pin, mode: 0o604)
+    #expect(problem() == "exposed PIN")
+    for empty in ["", "\n1234\n"] {
+      try files.write(empty, to: pin, mode: 0o600)
+      #expect(problem() == "noPIN")
+    }
+    try files.write("1234\n", to: pin, mode: 0o600)
+    // What is shown has no query any more.
+    #expect(problem() == "pkcs11:token=t;object=o noStore")
   }
 
   @Test("a chain is leaf first, each signed by the next")
@@ -113,8 +153,8 @@ struct ReaderCredentialTests {
   func modes(mode: Int) throws {
     let files = try ReaderFiles()
     try files.write(try files.key.pkcs8PEM(), to: files.keyFile, mode: mode)
-    // Root may share its file with a group that reads.
-    #expect(files.problem() == (mode == 0o640 && geteuid() == 0 ? nil : "openKey"))
+    // Root may share its file with a group that reads, such as its own.
+    #expect(files.problem() == (mode == 0o640 && geteuid() == 0 ? nil : "exposed private key"))
     try files.write(try files.key.pkcs8PEM(), to: files.keyFile, mode: 0o400)
     #expect(files.problem() == nil)
   }
