@@ -12,22 +12,19 @@ package final class JoinedThread {
   package init(_ name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = Unmanaged.passRetained(Context(name: name, body: body))
     var thread = pthread_t()
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    // Blocked while the thread is made, since it inherits the mask.
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    let code = pthread_create(
-      &thread, nil,
-      { pointer in
-        // Retained for this thread alone, and released here.
-        guard let pointer else { return nil }
-        let context = Unmanaged<Context>.fromOpaque(pointer).takeRetainedValue()
-        linux_name_thread(String(decoding: context.name.utf8.prefix(15), as: UTF8.self))
-        context.body()
-        return nil
-      }, context.toOpaque())
-    pthread_sigmask(SIG_SETMASK, &before, nil)
+    // Held while the thread is made, since it inherits the mask.
+    let code = Signals.held {
+      pthread_create(
+        &thread, nil,
+        { pointer in
+          // Retained for this thread alone, and released here.
+          guard let pointer else { return nil }
+          let context = Unmanaged<Context>.fromOpaque(pointer).takeRetainedValue()
+          linux_name_thread(String(decoding: context.name.utf8.prefix(15), as: UTF8.self))
+          context.body()
+          return nil
+        }, context.toOpaque())
+    }
     guard code == 0 else {
       context.release()
       throw SystemError("pthread_create", code: code, subject: name)

@@ -89,7 +89,10 @@ package struct ReaderCredential: Sendable {
       }
       if let file = ReaderCredential.file(in: address) { _ = try SecretFile.read(file, as: .key, limit: 64 << 10) }
       do throws(KeyStoreFault) {
-        return try PrivateKey(store: address, provider: provider, publicKey: publicKey)
+        // A module of a token may start threads of its own.
+        return try Signals.held { () throws(KeyStoreFault) in
+          try PrivateKey(store: address, provider: provider, publicKey: publicKey)
+        }
       } catch {
         if error == .otherKey { throw .otherKey(certificates) }
         throw .store(parts?.shown ?? address, error)

@@ -15,17 +15,28 @@ struct SecurityModuleTests {
   /// The token of this process: SoftHSM reads where it is once.
   private static let folder = NSTemporaryDirectory() + "mdoc-token-\(UInt64.random(in: 0 ... .max))"
 
+  /// Runs a script in the folder, in silence; its exit status. It takes all signals, as a service does: the threads of the
+  /// tests hold some back, which a child would inherit.
   private static func shell(_ script: String) throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-euc", script]
-    process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
+    var attributes = posix_spawnattr_t()
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let whole = "exec </dev/null >/dev/null 2>&1\ncd '\(folder)'\n" + script
+    var words: [UnsafeMutablePointer<CChar>?] = []
+    for word in ["/bin/sh", "-euc", whole] { words.append(strdup(word)) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    let code = posix_spawn(&process, "/bin/sh", nil, &attributes, words, environ)
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    // As the shell says it: the exit status, or 128 and the signal
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
   }
 
   private static func write(_ text: String, to file: String, mode: Int = 0o600) throws {
@@ -55,7 +66,9 @@ struct SecurityModuleTests {
   /// Makes board, certificates and token; false where this machine has no module.
   private static func prepare() throws -> Bool {
     try FileManager.default.createDirectory(atPath: folder + "/board/simulated", withIntermediateDirectories: true)
-    try FileManager.default.createDirectory(atPath: folder + "/tokens", withIntermediateDirectories: true)
+    for name in ["tokens", "trust", "pictures", "air"] {
+      try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
+    }
     if let missing {
       print("skipped: a key in a security module: \(missing) (Debian 13: pkcs11-provider softhsm2 opensc)")
       return false
@@ -79,6 +92,14 @@ struct SecurityModuleTests {
       doc_type = "org.iso.18013.5.1.mDL"
       [request.document.name_spaces]
       "org.iso.18013.5.1" = ["age_over_18"]
+      [trust]
+      folder = "trust"
+      [events]
+      output = "none"
+      [status]
+      file = "status.json"
+      [clock]
+      file = "clock"
       [reader_authentication]
       certificate = "reader.pem"
       key_uri = "\(address)"
@@ -123,6 +144,7 @@ struct SecurityModuleTests {
     try Self.fresh(key, "\(key): the token asks for a PIN, and none is named")
     try Self.fresh(key + wrong, "\(key): the token does not take the PIN")
     #expect(try Self.check(key + pin).hasPrefix("pass"))
+    try Self.serves()
 
     // A certificate for another key, of the same curve and of another
     for curve in ["prime256v1", "secp384r1"] {
@@ -139,18 +161,39 @@ struct SecurityModuleTests {
     }
   }
 
-  /// What the program says in a process of its own, which has to end well.
-  private static func fresh(_ address: String, _ text: String) throws {
+  /// The program, nil with a printed reason where it is not built.
+  private static var program: String? {
     let build = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let candidates = [build, checkout.appendingPathComponent(".build/debug")].map {
       $0.appendingPathComponent("mdoc-reader").path
     }
-    guard let program = candidates.first(where: FileManager.default.fileExists(atPath:)) else {
-      print("skipped: a token that nobody is logged in to: mdoc-reader is not built beside the tests")
-      return
-    }
+    let program = candidates.first(where: FileManager.default.fileExists(atPath:))
+    if program == nil { print("skipped: a token in a process of its own: mdoc-reader is not built beside the tests") }
+    return program
+  }
+
+  /// Starts the reader with the configuration that is there, and ends it as a service manager does. Threads of the token's
+  /// modules must not take that signal: it would end the reader before it has put the board in order.
+  private static func serves() throws {
+    guard let program else { return }
+    let script = """
+      '\(program)' run --config reader.toml >run.out 2>&1 &
+      for _ in $(seq 100); do [ -s status.json ] && break; sleep 0.1; done
+      status=0
+      kill -TERM $!
+      wait $! || status=$?
+      exit $status
+      """
+    #expect(try shell(script) == 0)
+    let out = try String(contentsOfFile: folder + "/run.out", encoding: .utf8)
+    #expect(out.split(separator: "\n").last?.contains("relay inactive") == true, "\(out)")
+  }
+
+  /// What the program says in a process of its own, which has to end well.
+  private static func fresh(_ address: String, _ text: String) throws {
+    guard let program else { return }
     _ = try check("pkcs11:token=none")
     let configuration = try String(contentsOfFile: folder + "/reader.toml", encoding: .utf8)
     try write(configuration.replacingOccurrences(of: "pkcs11:token=none", with: address), to: "reader.toml")
