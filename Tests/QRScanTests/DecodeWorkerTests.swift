@@ -97,10 +97,10 @@ private let soon = Duration.seconds(120)
     }
     var times: [Duration] = []
     for _ in 0..<300 { times.append(try once()) }
-    let first = times[..<100].sorted()[50]
-    let last = times[200...].sorted()[50]
-    // A busy machine takes milliseconds for one; what piles up takes more.
-    #expect(last < max(first * 3, .milliseconds(50)))
+    // The fastest of each: a busy machine makes single ones slower, and what piles up makes all of them slower.
+    let first = times[..<100].min() ?? .zero
+    let last = times[200...].min() ?? .zero
+    #expect(last < first * 3)
     #expect(loop.watchCount == 0)
   }
 }
