@@ -62,6 +62,8 @@ let package = Package(
     .target(name: "CCurl", path: "Sources/CCurl"),
     // Over libmicrohttpd 0.9 or 1.0
     .target(name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
+    // Wipes memory that is given back; it replaces `free` for the whole program
+    .target(name: "CWipe", path: "Sources/CWipe"),
     .target(name: "CV4L2", path: "Sources/CV4L2", linkerSettings: [.linkedLibrary("v4lconvert")]),
 
     // Bytes, time, codecs, cryptography
@@ -164,14 +166,14 @@ let package = Package(
         "CivilTime", "Crypto", "Issuer", "JOSE", "Mdoc", "MdocVerification", "OpenID4VCI", "OpenID4VP", "Trust",
         "Web",
       ]),
-    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands"]),
-    .executableTarget(name: "mdoc-wallet", dependencies: ["WalletCommands", "Commands"]),
+    .executableTarget(name: "mdoc-reader", dependencies: ["ReaderCommands", "Commands", "CWipe"]),
+    .executableTarget(name: "mdoc-wallet", dependencies: ["WalletCommands", "Commands", "CWipe"]),
     // Scripts/bench; no product
     .executableTarget(
       name: "mdoc-bench",
       dependencies: [
         "Camera", "Kernel", "QRScan", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
-        "ListCache", "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer",
+        "ListCache", "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer", "CWipe",
       ]),
 
     // Tests
@@ -256,7 +258,7 @@ let package = Package(
         "Provisioning",
         "TrustStore", "Bytes",
         "CivilTime", "CBOR", "Crypto", "Mdoc", "StatusLists", "VICAL",
-        "MdocVerification", "Trust", "Issuer", "Wallet", "WalletCommands",
+        "MdocVerification", "Trust", "Issuer", "Wallet", "WalletCommands", "MdocSession", "Bluetooth",
       ]),
   ],
   cxxLanguageStandard: .cxx17

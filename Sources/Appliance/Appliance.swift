@@ -57,6 +57,8 @@ package final class Appliance {
   private var clockProblem: String?
   private var pending: [Reader.Input] = []
   private var isDraining = false
+  /// Whether calls have left an answer, or pieces of one, on the stack.
+  private var isResidueLeft = false
   /// Called after each transaction; the demo and the tests count on it.
   package var onReport: ((TransactionReport) -> Void)?
   /// Called whenever a code may be shown.
@@ -359,6 +361,11 @@ package final class Appliance {
       reader.handle(pending.removeFirst(), at: .now)
       while let output = reader.nextOutput() { perform(output) }
     }
+    // An answer has been judged, in calls of this one.
+    if isResidueLeft {
+      isResidueLeft = false
+      ProcessFacts.wipeStack()
+    }
   }
 
   private func perform(_ output: Reader.Output) {
@@ -387,6 +394,7 @@ package final class Appliance {
   }
 
   private func assess(_ evaluation: Evaluation) -> Assessment {
+    isResidueLeft = true
     let now = UnixTime.wallClock()
     let (assessment, named) = assessor.assess(evaluation, at: now, utcOffsetSeconds: Assessor.localOffset(at: now))
     // Written down at the next look at what is wrong, when nobody waits.

@@ -138,6 +138,12 @@ int linux_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L)
 
 int linux_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0L, 0L, 0L, 0L); }
 
+__attribute__((noinline)) void linux_wipe_stack(void) {
+  // Below the caller's frame, where whatever it called before has left its own
+  char used[256 * 1024];
+  explicit_bzero(used, sizeof used);
+}
+
 void linux_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 const char *linux_error_text(int code) { return strerrordesc_np(code); }

@@ -11,13 +11,19 @@ package enum ProcessFacts {
     try Files.list("/proc/self/fd").count - 1  // one is the listing itself
   }
 
-  /// Sees to it that a crash writes no memory to the disk and that another process of the same user cannot read
-  /// this one's memory: RLIMIT_CORE 0 and PR_SET_DUMPABLE 0.
+  /// Sees to it that a crash writes no memory to the disk or an output, and that another process of the same user cannot
+  /// read this one's memory: RLIMIT_CORE 0, PR_SET_DUMPABLE 0, and the kernel's own answer to the signals of a crash, where
+  /// Swift's runtime may have put one that prints registers and the memory they point to.
   package static func disableCoreDumps() throws(SystemError) {
+    for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     _ = try check("setrlimit", "RLIMIT_CORE") { setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) }
     _ = try check("prctl", "PR_SET_DUMPABLE") { linux_set_not_dumpable() }
   }
+
+  /// Wipes what the calls that the caller has made before have left on the stack, 256 KiB deep. What lies in freed memory is
+  /// wiped when it is freed (`CWipe`).
+  package static func wipeStack() { linux_wipe_stack() }
 
   private static func status(_ key: String) throws(SystemError) -> Int {
     let path = "/proc/self/status"

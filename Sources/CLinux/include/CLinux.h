@@ -75,6 +75,9 @@ int linux_set_not_dumpable(void);
 /// 0 or 1, as prctl(PR_GET_DUMPABLE) says.
 int linux_is_dumpable(void);
 
+/// Wipes 256 KiB of stack below the caller's frame: what the functions that it called before have left there.
+void linux_wipe_stack(void);
+
 /// Names the calling thread; 15 bytes at most.
 void linux_name_thread(const char *name);
 
