@@ -175,6 +175,13 @@ let package = Package(
         "Camera", "Kernel", "QRScan", "CQREncode", "Bytes", "CivilTime", "CBOR", "COSE", "Crypto", "Mdoc",
         "ListCache", "MdocVerification", "Trust", "StatusLists", "VICAL", "Issuer", "CWipe",
       ]),
+    // Scripts/soak; no product
+    .executableTarget(
+      name: "mdoc-soak",
+      dependencies: [
+        "Appliance", "Commands", "Kernel", "Pictures", "Wallet", "Bytes", "CivilTime", "Crypto", "Mdoc", "Issuer",
+        "Configuration", "ReaderCore", "Trust", "CWipe",
+      ]),
 
     // Tests
     .target(name: "TestSupport", dependencies: ["Bytes"], path: "Tests/TestSupport"),

@@ -93,6 +93,7 @@ package final class Appliance {
   ///
   /// Serves until SIGTERM, SIGINT or `stop`; SIGHUP loads the trusted certificates again.
   package func run() throws(ApplianceError) {
+    ProcessFacts.boundKeptMemory()
     do throws(SystemError) {
       signals = try SignalWatch(on: loop) { [weak self] number in
         if number == SIGHUP { self?.trustLoader?.load() } else { self?.stop() }

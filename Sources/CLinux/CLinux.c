@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -142,6 +143,12 @@ __attribute__((noinline)) void linux_wipe_stack(void) {
   // Below the caller's frame, where whatever it called before has left its own
   char used[256 * 1024];
   explicit_bzero(used, sizeof used);
+}
+
+void linux_bound_kept_memory(void) {
+  // Setting the first also ends glibc's own adjustment of both: after one large block is freed it would keep twice its size.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 18);
 }
 
 void linux_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

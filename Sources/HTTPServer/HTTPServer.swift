@@ -70,7 +70,7 @@ package final class HTTPServer {
     let daemon = try Daemon(service, limits: limits, identity: identity)
     let socket = listener.descriptor.raw
     self.daemon = daemon
-    self.listener = consume listener
+    self.listener = listener
     again = loop.timer("http") { [weak self] in self?.turn() }
     overdue = loop.timer("http connections") { [weak self] in self?.turn() }
     do throws(SystemError) {

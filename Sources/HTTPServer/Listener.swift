@@ -2,11 +2,17 @@ internal import CLinux
 import Glibc
 import Kernel
 
-/// A listening TCP socket (IPv4), non-blocking.
-struct Listener: ~Copyable {
+/// A listening TCP socket (IPv4), non-blocking. A class, since the optimizer of Swift 6.0.3 crashes over a value that cannot be
+/// copied in the initializer of a server, which may throw after it has it.
+final class Listener {
   let descriptor: Descriptor
   /// Where it listens: the one that was asked for, or the one that the system chose.
   let port: UInt16
+
+  private init(descriptor: consuming Descriptor, port: UInt16) {
+    self.descriptor = descriptor
+    self.port = port
+  }
 
   /// - Parameters:
   ///   - port: 0 for any that is free.
@@ -51,7 +57,7 @@ struct Listener: ~Copyable {
   }
 
   /// The next connection, non-blocking and close-on-exec; nil when none waits. The caller closes it.
-  borrowing func accept() throws(SystemError) -> CInt? {
+  func accept() throws(SystemError) -> CInt? {
     let raw = descriptor.raw
     return try checkNonBlocking("accept") { linux_accept(raw) }
   }

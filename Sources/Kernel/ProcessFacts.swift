@@ -21,6 +21,10 @@ package enum ProcessFacts {
     _ = try check("prctl", "PR_SET_DUMPABLE") { linux_set_not_dumpable() }
   }
 
+  /// Sees to it that large blocks go back to the system when they are freed: a single answer of the largest size would leave the
+  /// process as large as it was then.
+  package static func boundKeptMemory() { linux_bound_kept_memory() }
+
   /// Wipes what the calls that the caller has made before have left on the stack, 256 KiB deep. What lies in freed memory is
   /// wiped when it is freed (`CWipe`).
   package static func wipeStack() { linux_wipe_stack() }

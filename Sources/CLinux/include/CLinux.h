@@ -78,6 +78,9 @@ int linux_is_dumpable(void);
 /// Wipes 256 KiB of stack below the caller's frame: what the functions that it called before have left there.
 void linux_wipe_stack(void);
 
+/// Lets the C library keep no more than 256 KiB of what is freed at the end of the heap, and no block of 1 MiB or more.
+void linux_bound_kept_memory(void);
+
 /// Names the calling thread; 15 bytes at most.
 void linux_name_thread(const char *name);
 
