@@ -232,7 +232,7 @@ step_tests() {
   binds="$amd64$inside:$inside"
   # The tests are linked to the compiler's shared libraries, which no search path of the linked file leads to in this root. One
   # after the other: an emulated processor is slow, and deadlines are for one test at a time.
-  logged "$output/arm64-tests.log" in_root "$arm64" env LD_LIBRARY_PATH=/usr/libexec/swift/lib/swift/linux \
+  logged "$output/arm64-tests.log" in_root "$arm64" env MDOC_STRIDE=5 LD_LIBRARY_PATH=/usr/libexec/swift/lib/swift/linux \
     sh -c 'cd /build/package && uname -m && exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing --no-parallel' || return
   binds=
 }

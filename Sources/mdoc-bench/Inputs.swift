@@ -64,7 +64,7 @@ struct Inputs {
 }
 
 /// Blocks of bytes, each after its length in four bytes, least significant first.
-private struct FloorFile {
+struct FloorFile {
   private(set) var bytes: [UInt8] = []
 
   mutating func append(count: Int) {

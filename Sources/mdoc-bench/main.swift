@@ -4,6 +4,7 @@ import Glibc
 // mdoc-bench verify FLOOR FILE ROUNDS: verification against the floor program, rounds in turn; one line for each case:
 // NAME OURS FLOOR, medians in nanoseconds. FILE is written for the floor program.
 // mdoc-bench camera FLOOR FILE ROUNDS: from a camera's buffer to text against bare zbar, in the same way.
+// mdoc-bench answer FLOOR FILE ROUNDS: an encrypted answer of 100 KiB to the digests of its items, in the same way.
 // mdoc-bench profile new|seen PASSES: verification alone, for a profiler.
 // mdoc-bench root FILE: a root certificate in DER, for a reader that must trust something to get ready.
 // mdoc-bench trust ROUNDS: lines NAME OURS FLOOR of a reader that trusts many. mdoc-bench vical FILE ROUNDS: import of a list.
@@ -54,11 +55,26 @@ func compareCamera(floor program: String, file: String, rounds: Int) throws {
   print("frame-to-text \(median(ours)) \(median(theirs))")
 }
 
+func compareAnswer(floor program: String, file: String, rounds: Int) throws {
+  let answer = try AnswerPath(now: UnixTime(seconds: Int64(time(nil))))
+  try write(answer.floorFile, to: file)
+  let floor = try FloorProgram(program, file)
+  defer { floor.end() }
+  var ours: [Int64] = []
+  var theirs: [Int64] = []
+  for _ in 0..<rounds {
+    ours.append(try answer.round(passes: 400))
+    theirs.append(try floor.round(passes: 400, areSignersNew: true))
+  }
+  print("100KiB \(median(ours)) \(median(theirs))")
+}
+
 do {
   let arguments = CommandLine.arguments
   switch (arguments.dropFirst().first, arguments.count) {
   case ("verify", 5): try compare(floor: arguments[2], file: arguments[3], rounds: Int(arguments[4]) ?? 15)
   case ("camera", 5): try compareCamera(floor: arguments[2], file: arguments[3], rounds: Int(arguments[4]) ?? 15)
+  case ("answer", 5): try compareAnswer(floor: arguments[2], file: arguments[3], rounds: Int(arguments[4]) ?? 15)
   case ("profile", 4):
     print(try makeVerification().round(passes: Int(arguments[3]) ?? 10, areSignersNew: arguments[2] == "new"))
   case ("root", 3): try write(makeVerification().inputs.root, to: arguments[2])

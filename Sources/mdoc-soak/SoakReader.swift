@@ -6,7 +6,7 @@ import Kernel
 import ReaderCore
 import Trust
 
-/// The reader as it is, in a hurry: outcomes are shown for a moment only, and whoever says nothing is not waited for long.
+/// The reader as it is, in a hurry: whoever says nothing is not waited for long.
 enum SoakReader {
   static let configuration = """
     board = "simulated"
@@ -16,13 +16,13 @@ enum SoakReader {
     "org.iso.18013.5.1" = ["family_name", "issuing_country", "age_over_18", "portrait"]
     """
 
-  static func serve(in folder: String) throws {
+  static func serve(in folder: String, display: Duration) throws {
     signal(SIGPIPE, SIG_IGN)
     let timeouts = ReaderTimeouts(
       connect: .milliseconds(600), idle: .milliseconds(400), response: .milliseconds(400), total: .seconds(5))
     let parts = Appliance.Parts(
       template: try ReaderConfiguration(text: configuration).template, timeouts: timeouts,
-      signals: .init(display: .milliseconds(1), relayPulse: .milliseconds(100), hasBuzzer: true),
+      signals: .init(display: display, relayPulse: .milliseconds(100), hasBuzzer: true),
       camera: .pictures(folder + "/pictures"), radio: .air(folder + "/air"),
       panel: .terminal(descriptor: open("/dev/null", O_WRONLY | O_CLOEXEC)), events: .file(folder + "/events"),
       statusFile: folder + "/status.json")

@@ -23,7 +23,9 @@ struct SoakRecord {
       self.visitor = visitor
       memory = fact("RssAnon", in: text)
       threads = fact("Threads", in: text)
-      guard let folder = opendir("/proc/\(process)/fd") else { throw SoakError("the reader's descriptors cannot be seen") }
+      guard let folder = opendir("/proc/\(process)/fd") else {
+        throw SoakError("the reader's descriptors cannot be seen")
+      }
       defer { closedir(folder) }
       var count = -2  // the folder itself and the one above
       while readdir(folder) != nil { count += 1 }
@@ -40,6 +42,8 @@ struct SoakRecord {
   var samples: [Sample] = []
   /// Of visitors who were admitted undisturbed: the number and the time from picture to report, in microseconds.
   var latencies: [(visitor: Int, microseconds: Int)] = []
+  /// From the end of each transaction that failed to ready again, in milliseconds.
+  var recoveries: [Int] = []
   /// How often which outcome came of which fault.
   var outcomes: [String: [String: Int]] = [:]
   /// What came out otherwise than it has to.
@@ -82,10 +86,23 @@ struct SoakRecord {
       ),
       (
         "the same, p99 of the first and the last 1000, ms",
-        "\(rounded(Double(SoakRecord.percentile99(first)) / 1000)), \(rounded(Double(SoakRecord.percentile99(last)) / 1000))",
+        [first, last].map { rounded(Double(SoakRecord.percentile99($0)) / 1000) }.joined(separator: ", "),
         "x \(SoakRecord.latencyLimit)", ratio <= SoakRecord.latencyLimit
       ),
     ]
+  }
+
+  /// For Scripts/bench: CASE OURS FLOOR UNIT TARGET.
+  var benchLines: String {
+    guard let start, let end = samples.last else { return "" }
+    let growth = (samples.filter { $0.visitor >= SoakRecord.settled }.map(\.memory).max() ?? 0) - start.memory
+    let slowest = [last, first].map { "\(Double(SoakRecord.percentile99($0)) / 1000)" }
+    return """
+      memory-growth \(max(0, growth)) 0 KiB \(SoakRecord.memoryLimit)
+      descriptors \(end.descriptors) \(start.descriptors) open 1.00
+      p99-last-first \(slowest[0]) \(slowest[1]) ms \(SoakRecord.latencyLimit)
+
+      """
   }
 
   var isGood: Bool { figures.allSatisfy(\.isGood) }

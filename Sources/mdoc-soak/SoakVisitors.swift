@@ -9,8 +9,27 @@ import Mdoc
 import Pictures
 import Wallet
 
-/// Visitors for a reader in another process, one after the other, one in five with a fault.
+/// Visitors for a reader in another process, one after the other, some of them with a fault.
 final class SoakVisitors {
+  enum Faults {
+    /// One visitor in five has the next one of all the quirks there are; the reader shows outcomes for a moment only.
+    case oneInFive
+    /// Everybody has one that ends the transaction without an answer; the reader shows outcomes for its usual time.
+    case all
+
+    private static let failing: [Quirk] = [.earlyDisconnect, .corruptTag, .endState, .invalidFragment, .sessionNotCBOR]
+
+    func quirk(of visitor: Int) -> Quirk? {
+      switch self {
+      case .oneInFive: visitor.isMultiple(of: 5) ? Quirk.allCases[visitor / 5 % Quirk.allCases.count] : nil
+      case .all: Faults.failing[visitor % Faults.failing.count]
+      }
+    }
+
+    /// How long the reader shows an outcome, in milliseconds.
+    var display: Int { self == .oneInFive ? 1 : 2000 }
+  }
+
   /// At most that from the picture to ready again, or the soak is over.
   private static let patience = Duration.seconds(20)
   private static let sampleInterval = 250
@@ -19,6 +38,7 @@ final class SoakVisitors {
 
   private let folder: String
   private let count: Int
+  private let faults: Faults
   private let loop: EventLoop
   private let documents: [StoredCredential]
   private let process: pid_t
@@ -28,6 +48,7 @@ final class SoakVisitors {
   private var number = 0
   private var quirk: Quirk?
   private var shownAt = ContinuousClock.now
+  private var failedAt: ContinuousClock.Instant?
   private var session: ProximityPresentationSession?
   /// Those that have not heard yet that their reader is gone.
   private var leaving: [Int: ProximityPresentationSession] = [:]
@@ -36,9 +57,10 @@ final class SoakVisitors {
   private var failure: (any Error)?
 
   /// Starts the reader in a folder that is there and empty.
-  init(in folder: String, count: Int, program: String) throws {
+  init(in folder: String, count: Int, faults: Faults, program: String) throws {
     self.folder = folder
     self.count = count
+    self.faults = faults
     loop = try EventLoop()
     record = SoakRecord(count: count)
     for name in ["pictures", "air"] { try Files.makeFolder("\(folder)/\(name)") }
@@ -46,10 +68,10 @@ final class SoakVisitors {
     let issued = try TestIssue(.mdl, age: 30, now: UnixTime.wallClock()).issue(random: &random)
     documents = [StoredCredential(credential: issued.credential, method: .signature)]
     try AtomicFile.write(issued.trusted.certificate, to: folder + "/root.der")
-    (process, output) = try SoakVisitors.start(program, folder)
+    (process, output) = try SoakVisitors.start(program, folder, display: faults.display)
   }
 
-  private static func start(_ program: String, _ folder: String) throws -> (pid_t, Int32) {
+  private static func start(_ program: String, _ folder: String, display: Int) throws -> (pid_t, Int32) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw SoakError("pipe: errno \(errno)") }
     var actions = posix_spawn_file_actions_t()
@@ -57,7 +79,7 @@ final class SoakVisitors {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
-    let arguments: [String] = [program, "serve", folder]
+    let arguments: [String] = [program, "serve", folder, "\(display)"]
     let words = arguments.map { strdup($0) } + [nil]
     defer { words.forEach { free($0) } }
     var process: pid_t = 0
@@ -119,6 +141,7 @@ final class SoakVisitors {
 
   private func reported(_ outcome: String) {
     let spent = ContinuousClock.now - shownAt
+    failedAt = outcome.hasPrefix("failed") ? .now : nil
     record.outcomes[quirk?.rawValue ?? "(no fault)", default: [:]][outcome, default: 0] += 1
     let isGranted = outcome.hasPrefix("granted")
     if let quirk {
@@ -141,6 +164,10 @@ final class SoakVisitors {
   }
 
   private func leave() throws {
+    if let failedAt {
+      let (seconds, attoseconds) = (ContinuousClock.now - failedAt).components
+      record.recoveries.append(Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
     if let session {
       self.session = nil
       leaving[number] = session
@@ -155,8 +182,7 @@ final class SoakVisitors {
     number += 1
     watchdog?.set(after: SoakVisitors.patience)
     let visitor = number
-    let faults = Quirk.allCases
-    quirk = visitor.isMultiple(of: 5) ? faults[visitor / 5 % faults.count] : nil
+    quirk = faults.quirk(of: visitor)
     var offer = ProximityPresentationSession.Offer()
     offer.mode = ProximityPresentationSession.Mode.allCases[visitor % 3]
     offer.usesL2CAP = visitor % 2 == 0

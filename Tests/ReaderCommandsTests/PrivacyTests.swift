@@ -83,6 +83,10 @@ struct PrivacyTests {
     let reader = try RunningReader(in: folder, program: program)
     try #require(reader.awaits(1, "ready"))
     let memory = ProcessMemory(of: reader.id)
+    // Their allocators keep what is freed, to find who uses it after that.
+    if let sanitizer = ProcessInfo.processInfo.environment["MDOC_SANITIZER"] {
+      return print("skipped: nothing of a visitor stays in memory: freed memory is the \(sanitizer) sanitizer's")
+    }
     do {
       // What is there is found: the doc type asked for.
       let known = try memory.find(["known": Array("org.iso.18013.5.1.mDL".utf8)])
