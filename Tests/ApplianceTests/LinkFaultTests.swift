@@ -1,5 +1,5 @@
-import Foundation
 import ReaderCore
+import TestSupport
 import Testing
 
 @testable import Appliance
@@ -7,8 +7,6 @@ import Testing
 @Suite("Every fault at every record of a visit, in virtual time")
 struct LinkFaultTests {
   private static let ways = VirtualVisit.Way.allCases
-  /// From one record that is tried to the next: 1, unless a slow build or machine asks for less in `MDOC_STRIDE`.
-  private static let step = ProcessInfo.processInfo.environment["MDOC_STRIDE"].flatMap(Int.init).map { max(1, $0) } ?? 1
 
   @Test("undisturbed it opens for who is of age, and for nobody else", arguments: ways)
   func undisturbed(way: VirtualVisit.Way) throws {
@@ -28,7 +26,7 @@ struct LinkFaultTests {
     var granted = 0
     var reasons: [String: Int] = [:]
     for fault in AirFault.allCases {
-      for number in stride(from: 1, through: records, by: LinkFaultTests.step) {
+      for number in stride(from: 1, through: records, by: TestStride.step) {
         let course = try VirtualVisit(site, way, fault: (fault, number), seed: UInt64(number)).run()
         let place = "\(way), \(fault) at \(number) of \(records)"
         guard course.reports.count == 1, let report = course.reports.first else {
@@ -58,7 +56,7 @@ struct LinkFaultTests {
     // Faults that never matter, or always, would prove little.
     #expect(granted > 0 && reasons.count > 5, "\(granted), \(reasons)")
     let table = reasons.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-    print("\(way): \(AirFault.allCases.count) faults at \(records / LinkFaultTests.step) of \(records) records: granted \(granted), \(table)")
+    print("\(way): \(AirFault.allCases.count) faults at \(records / TestStride.step) of \(records) records: granted \(granted), \(table)")
   }
 
   @Test("who is too young is granted nothing, whatever the air does", arguments: ways)
@@ -66,7 +64,7 @@ struct LinkFaultTests {
     let site = try VirtualVisit.Site(age: 15)
     let records = try VirtualVisit(site, way).run().records
     for fault in AirFault.allCases {
-      for number in stride(from: 1, through: records, by: 7 * LinkFaultTests.step) {
+      for number in stride(from: 1, through: records, by: 7 * TestStride.step) {
         let course = try VirtualVisit(site, way, fault: (fault, number), seed: UInt64(number)).run()
         let outcomes = course.reports.map(\.outcome)
         #expect(outcomes == [.refused] || outcomes == [.failed], "\(way), \(fault) at \(number)")

@@ -83,7 +83,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
     let rig = try Rig(StubSystem([node])) { $0.discardedPictures = 3 }
     #expect(try rig.frames(5))
     #expect(rig.events == ["opened GREY 8 x 4", "frames"])
-    #expect(rig.frames.first?.pixels.first == 4)
+    // Three are thrown away; a slow machine may be handed a newer one than the fourth.
+    #expect((rig.frames.first?.pixels.first ?? 0) >= 4)
     rig.cancel()
     let count = rig.events.count
     _ = try rig.loop.run(until: .now + .milliseconds(30))

@@ -161,7 +161,7 @@ private final class Site {
 
 @Suite("The relay, through reader and panel")
 struct RelayTests {
-  private static let sequencesPerSeed = 100
+  private static let sequencesPerSeed = 100 / min(TestStride.step, 10)
   private static let steps = 100
   private static let key = Result { try PrivateKey.generate(.p256) }
   /// More than the codes that a reader remembers.
