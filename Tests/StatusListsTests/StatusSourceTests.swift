@@ -258,6 +258,23 @@ struct StatusSourceTests {
     }
   }
 
+  @Test("a header without an algorithm, or with something critical that nobody knows, makes no token")
+  func headers() throws {
+    let status = try TestStatus()
+    let elements = try #require(try decodeCBOR(status.token()).tagged?.elements)
+    var parts = elements.map { CBORValue.encoded(Array($0.encoded)) }
+    let type = CBORValue.text("application/statuslist+cwt")
+    for (header, answer) in [
+      ([1: -7, 16: type], .valid), ([16: type], .unavailable(.tokenMalformed)),
+      ([1: -7, 2: .array([-70_000]), 16: type, -70_000: 1], .unavailable(.tokenMalformed)),
+    ] as [(KeyValuePairs<Int64, CBORValue>, StatusAnswer)] {
+      parts[0] = .bytes(CBORValue.map(header.map { CBORValue.Pair(.int($0.key), $0.value) }).encode())
+      let input = CBORValue.array(["Signature1", parts[0], .bytes([]), parts[2]]).encode()
+      parts[3] = .bytes(try status.signer.key.signature(for: input, hash: .sha256))
+      #expect(try status.answer(token: CBORValue.tag(18, .array(parts)).encode()) == answer, "\(header)")
+    }
+  }
+
   @Test("another typ, no tag and what is no token are malformed")
   func shapes() throws {
     var status = try TestStatus()
