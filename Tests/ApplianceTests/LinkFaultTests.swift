@@ -54,9 +54,10 @@ struct LinkFaultTests {
       }
     }
     // Faults that never matter, or always, would prove little.
-    #expect(granted > 0 && reasons.count > 5, "\(granted), \(reasons)")
+    #expect((granted > 0 || TestStride.step > 1) && reasons.count > 5, "\(granted), \(reasons)")
     let table = reasons.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-    print("\(way): \(AirFault.allCases.count) faults at \(records / TestStride.step) of \(records) records: granted \(granted), \(table)")
+    let tried = "\(AirFault.allCases.count) faults at \(records / TestStride.step) of \(records) records"
+    print("\(way): \(tried): granted \(granted), \(table)")
   }
 
   @Test("who is too young is granted nothing, whatever the air does", arguments: ways)

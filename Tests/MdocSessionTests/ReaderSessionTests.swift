@@ -52,6 +52,21 @@ struct ReaderSessionTests {
     #expect(session.takeEphemeralKey() == nil)
   }
 
+  @Test("a session that ends without an answer gives its key to nobody")
+  func keyAfterFailure() throws {
+    let ends: [ReaderSession.Input] = [.linkEnded, .cancel, .message([0xa0]), .message(status(20)[...])]
+    for phase in [Phase.awaitingLink, .awaitingResponse] {
+      for end in ends {
+        var pair = try session(in: phase)
+        _ = pair.reader.outputs(of: end)
+        #expect(pair.reader.takeEphemeralKey() == nil, "\(phase): \(end)")
+      }
+    }
+    var answered = try session(in: .answered)
+    _ = answered.reader.outputs(of: .linkEnded)
+    #expect(answered.reader.takeEphemeralKey() != nil)
+  }
+
   @Test("each input in each phase has its outputs, and none does harm", arguments: Phase.allCases)
   func table(phase: Phase) throws {
     let now = start + .seconds(1)
