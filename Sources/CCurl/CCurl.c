@@ -1,6 +1,8 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
 
 static struct {
   __typeof__(curl_global_init) *global_init;
@@ -13,14 +15,21 @@ static struct {
   __typeof__(curl_slist_free_all) *slist_free_all;
 } curl;
 
-static int is_loaded;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/// Nil when all went well. Kept: what dlerror gives is gone with the next call.
+static char *problem;
 
-const char *ccurl_load(void) {
-  if (is_loaded) return NULL;
+static void load(void) {
   void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return dlerror();
-#define FIND(name) \
-  if (!(curl.name = (__typeof__(curl.name))dlsym(library, "curl_" #name))) return dlerror();
+  if (!library) {
+    problem = strdup(dlerror());
+    return;
+  }
+#define FIND(name)                                                              \
+  if (!(curl.name = (__typeof__(curl.name))dlsym(library, "curl_" #name))) {    \
+    problem = strdup(dlerror());                                                \
+    return;                                                                     \
+  }
   FIND(global_init)
   FIND(easy_init)
   FIND(easy_cleanup)
@@ -30,9 +39,12 @@ const char *ccurl_load(void) {
   FIND(slist_append)
   FIND(slist_free_all)
 #undef FIND
-  if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) return "it cannot be made ready";
-  is_loaded = 1;
-  return NULL;
+  if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) problem = strdup("it cannot be made ready");
+}
+
+const char *ccurl_load(void) {
+  pthread_once(&once, load);
+  return problem;
 }
 
 void *ccurl_new(void) { return curl.easy_init(); }
