@@ -98,7 +98,7 @@ struct SingleCheckTests {
 
   @Test("the status list of a signer that is trusted itself is its own")
   func statusOfTrustedSigner() throws {
-    var visit = try TestVisit()
+    let visit = try TestVisit()
     var random = SplitMix64(state: 6)
     let signer = try visit.authority.makeSigner(
       notBefore: visit.now.adding(seconds: -86_400 * 30), notAfter: visit.now.adding(seconds: 86_400 * 30),
