@@ -24,7 +24,7 @@ final class RunningReader {
     process.arguments = ["run", "--config", folder + "/reader.toml"]
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
     for (name, assign) in [("out", \Process.standardOutput), ("err", \Process.standardError)] {
-      FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil)
+      _ = FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil)
       process[keyPath: assign] = FileHandle(forWritingAtPath: "\(folder)/\(name)")
     }
     // What a crash would print about memory is part of what must not hold anything.
