@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "CWipe.h"
 
-#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 import TestSupport
 
 /// What an air, or a wallet that is broken or means harm, does to a conversation at one of its records.
-enum AirFault: CaseIterable, CustomStringConvertible {
+enum AirFault: String, CaseIterable {
   /// The wallet is gone, and the reader's kernel says so.
   case vanished
   /// The wallet says nothing more, and nobody says that it is gone.
@@ -16,14 +16,17 @@ enum AirFault: CaseIterable, CustomStringConvertible {
   case halved
   /// Nothing is left of it.
   case emptied
-  case firstBitFlipped
+  case firstBitFlipped = "first bit flipped"
   /// Some bit, by the seed.
-  case bitFlipped
-  case otherBitFlipped
+  case bitFlipped = "bit flipped"
+  case otherBitFlipped = "other bit flipped"
   /// The wallet sends something else before it.
-  case error, notification, indication, confirmation, request, stateEnd, stateStart, response, unknown, noise
-
-  var description: String { name }
+  case error, notification, indication, confirmation, request
+  case stateEnd = "state end"
+  case stateStart = "state start"
+  case response
+  case unknown = "unknown PDU"
+  case noise
 
   /// What the wallet says where nobody asked: PDUs of ATT, which on a channel are bytes like any others.
   var unexpected: [UInt8]? {
@@ -39,33 +42,6 @@ enum AirFault: CaseIterable, CustomStringConvertible {
     case .unknown: [0x99, 0, 0, 0]
     case .noise: [UInt8](repeating: 0xff, count: 23)
     default: nil
-    }
-  }
-
-  /// The name of the case.
-  private var name: String {
-    switch self {
-    case .vanished: "vanished"
-    case .silent: "silent"
-    case .lost: "lost"
-    case .doubled: "doubled"
-    case .reordered: "reordered"
-    case .cut: "cut"
-    case .halved: "halved"
-    case .emptied: "emptied"
-    case .firstBitFlipped: "first bit flipped"
-    case .bitFlipped: "bit flipped"
-    case .otherBitFlipped: "other bit flipped"
-    case .error: "error"
-    case .notification: "notification"
-    case .indication: "indication"
-    case .confirmation: "confirmation"
-    case .request: "request"
-    case .stateEnd: "state end"
-    case .stateStart: "state start"
-    case .response: "response"
-    case .unknown: "unknown PDU"
-    case .noise: "noise"
     }
   }
 

@@ -28,7 +28,7 @@ struct LinkFaultTests {
     for fault in AirFault.allCases {
       for number in stride(from: 1, through: records, by: TestStride.step) {
         let course = try VirtualVisit(site, way, fault: (fault, number), seed: UInt64(number)).run()
-        let place = "\(way), \(fault) at \(number) of \(records)"
+        let place = "\(way), \(fault.rawValue) at \(number) of \(records)"
         guard course.reports.count == 1, let report = course.reports.first else {
           Issue.record("\(place): \(course.reports.count) reports")
           continue
@@ -68,8 +68,8 @@ struct LinkFaultTests {
       for number in stride(from: 1, through: records, by: 7 * TestStride.step) {
         let course = try VirtualVisit(site, way, fault: (fault, number), seed: UInt64(number)).run()
         let outcomes = course.reports.map(\.outcome)
-        #expect(outcomes == [.refused] || outcomes == [.failed], "\(way), \(fault) at \(number)")
-        #expect(course.pulses == 0 && course.readyAfter != nil, "\(way), \(fault) at \(number)")
+        #expect(outcomes == [.refused] || outcomes == [.failed], "\(way), \(fault.rawValue) at \(number)")
+        #expect(course.pulses == 0 && course.readyAfter != nil, "\(way), \(fault.rawValue) at \(number)")
       }
     }
   }

@@ -23,9 +23,7 @@ struct PowerLossTests {
   /// Nil, with a printed reason, where there is no C compiler or no program.
   private static func makeLibrary() -> (library: String, program: String)? {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let build = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-    let candidates = [build, tests.deletingLastPathComponent().appendingPathComponent(".build/debug")]
-    guard let program = candidates.map({ $0.appendingPathComponent("mdoc-reader").path }).first(where: Files.exists)
+    guard let program = RunningReader.program
     else {
       print("skipped: a power cut at any moment: mdoc-reader is not built beside the tests")
       return nil
