@@ -5,48 +5,10 @@
 // FILE, as mdoc-bench writes it: blocks of bytes after their length (four bytes, least significant first): key, nonce, ciphertext
 // with its tag; the number of items (bare); the items. The cipher is fetched and keyed beforehand, memory is there.
 #include <openssl/evp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+
+#include "floor.h"
 
 enum { most_items = 64, most_passes = 10000, tag_size = 16 };
-
-struct block { const unsigned char *bytes; size_t count; };
-
-static const unsigned char *position, *end;
-
-static void check(int good, const char *what) {
-  if (good) return;
-  fprintf(stderr, "floor: %s failed\n", what);
-  exit(1);
-}
-
-static size_t number(void) {
-  check(end - position >= 4, "reading the file");
-  size_t value = position[0] | position[1] << 8 | position[2] << 16 | (size_t)position[3] << 24;
-  position += 4;
-  return value;
-}
-
-static struct block block(void) {
-  struct block result;
-  result.count = number();
-  check((size_t)(end - position) >= result.count, "reading the file");
-  result.bytes = position;
-  position += result.count;
-  return result;
-}
-
-static long long now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-static int compare(const void *left, const void *right) {
-  long long difference = *(const long long *)left - *(const long long *)right;
-  return (difference > 0) - (difference < 0);
-}
 
 int main(int count, char **arguments) {
   static long long times[most_passes];
@@ -54,15 +16,7 @@ int main(int count, char **arguments) {
   char command[8];
   int passes;
   check(count == 2, "arguments: one FILE");
-  FILE *input = fopen(arguments[1], "rb");
-  check(input != NULL && fseek(input, 0, SEEK_END) == 0, "opening the file");
-  size_t size = (size_t)ftell(input);
-  rewind(input);
-  unsigned char *file = malloc(size);
-  check(file != NULL && fread(file, 1, size, input) == size, "reading the file");
-  fclose(input);
-  position = file;
-  end = file + size;
+  open_file(arguments[1]);
   struct block key = block(), nonce = block(), sealed = block();
   check(key.count == 32 && nonce.count == 12 && sealed.count > tag_size, "the sizes of key, nonce and ciphertext");
   size_t item_count = number(), length = sealed.count - tag_size;
@@ -93,9 +47,7 @@ int main(int count, char **arguments) {
       }
       times[pass] = now() - start;
     }
-    qsort(times, (size_t)passes, sizeof *times, compare);
-    printf("%lld\n", times[passes / 2]);
-    fflush(stdout);
+    say_median(times, (size_t)passes);
   }
   return 0;
 }

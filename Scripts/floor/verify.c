@@ -14,14 +14,11 @@
 #include <openssl/ecdsa.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "floor.h"
 
 enum { most_answers = 64, most_items = 64, most_passes = 1000 };
-
-struct block { const unsigned char *bytes; size_t count; };
 
 struct answer {
   struct block certificate, signed_part, issuer_input, issuer_signature, point, device_input, device_signature;
@@ -35,29 +32,6 @@ static EVP_MD_CTX *digest_context;
 static EVP_PKEY *root_key, *curve;
 static struct answer answers[most_answers];
 static size_t answer_count;
-static unsigned char *file, *position, *end;
-
-static void check(int good, const char *what) {
-  if (good) return;
-  fprintf(stderr, "floor: %s failed\n", what);
-  exit(1);
-}
-
-static size_t number(void) {
-  check(end - position >= 4, "reading the file");
-  size_t value = position[0] | position[1] << 8 | position[2] << 16 | (size_t)position[3] << 24;
-  position += 4;
-  return value;
-}
-
-static struct block block(void) {
-  struct block result;
-  result.count = number();
-  check((size_t)(end - position) >= result.count, "reading the file");
-  result.bytes = position;
-  position += result.count;
-  return result;
-}
 
 static struct block der_signature(struct block raw) {
   ECDSA_SIG *signature = ECDSA_SIG_new();
@@ -127,27 +101,8 @@ static void verify_answer(struct answer *answer, int is_new) {
   X509_free(parsed);
 }
 
-static long long now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-static int compare(const void *left, const void *right) {
-  long long a = *(const long long *)left, b = *(const long long *)right;
-  return (a > b) - (a < b);
-}
-
 static void load(const char *path) {
-  FILE *input = fopen(path, "rb");
-  check(input != NULL && fseek(input, 0, SEEK_END) == 0, "opening the file");
-  long size = ftell(input);
-  rewind(input);
-  file = malloc(size);
-  check(fread(file, 1, size, input) == (size_t)size, "reading the file");
-  fclose(input);
-  position = file;
-  end = file + size;
+  open_file(path);
   X509 *root = certificate(block());
   root_key = X509_get_pubkey(root);
   X509_free(root);
@@ -192,9 +147,7 @@ int main(int count, char **arguments) {
         times[place++] = now() - start;
       }
     }
-    qsort(times, place, sizeof *times, compare);
-    printf("%lld\n", times[place / 2]);
-    fflush(stdout);
+    say_median(times, place);
   }
   return 0;
 }

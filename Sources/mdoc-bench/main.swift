@@ -1,5 +1,6 @@
 import CivilTime
 import Glibc
+import Kernel
 
 // mdoc-bench verify FLOOR FILE ROUNDS: verification against the floor program, rounds in turn; one line for each case:
 // NAME OURS FLOOR, medians in nanoseconds. FILE is written for the floor program.
@@ -70,6 +71,8 @@ func compareAnswer(floor program: String, file: String, rounds: Int) throws {
 }
 
 do {
+  // As the reader does it
+  ProcessFacts.boundKeptMemory()
   let arguments = CommandLine.arguments
   switch (arguments.dropFirst().first, arguments.count) {
   case ("verify", 5): try compare(floor: arguments[2], file: arguments[3], rounds: Int(arguments[4]) ?? 15)

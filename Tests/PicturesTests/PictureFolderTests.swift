@@ -33,7 +33,7 @@ private final class Scene {
   /// What is reported within the time that the loop needs to come to rest.
   func reports() throws -> [String] {
     log = []
-    _ = try loop.run(until: .now + .milliseconds(10))
+    _ = try loop.run(until: .now + .milliseconds(50))
     return log
   }
 

@@ -23,8 +23,7 @@ struct PowerLossTests {
   /// Nil, with a printed reason, where there is no C compiler or no program.
   private static func makeLibrary() -> (library: String, program: String)? {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    guard let program = RunningReader.program
-    else {
+    guard let program = RunningReader.program else {
       print("skipped: a power cut at any moment: mdoc-reader is not built beside the tests")
       return nil
     }
