@@ -112,8 +112,7 @@ package final class Adapter {
   /// Takes a fresh random address. The kernel makes a new resolvable private address for the next advertisement when
   /// it finds another than its own in use, so no two transactions advertise under one address.
   func renewAddress(completion: @escaping (Result<ByteView, CommandFailure>) -> Void) {
-    var generator = SystemRandomNumberGenerator()
-    send(.leSetRandomAddress(.nonResolvable(generator.next())), completion: completion)
+    send(.leSetRandomAddress(.nonResolvable(.random(in: .min ... .max))), completion: completion)
   }
 
   /// Advertises a service, in place of what was advertised before.
@@ -196,8 +195,7 @@ package final class Adapter {
 
   /// Off, set up, on: privacy can only be set while it is off, and what an earlier program left is gone.
   private func configure(_ information: ControllerInformation, _ holders: [AdapterHolder]) {
-    var generator = SystemRandomNumberGenerator()
-    let key = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let key = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
     var steps: [(ManagementCommand, isNeeded: Bool)] = []
     if information.current.contains(.powered) { steps.append((.setPowered(false), true)) }
     // A dual-mode controller refuses LE connections until LE is on.

@@ -75,8 +75,7 @@ package final class AdapterTest {
   }
 
   private func advertise() {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
     guard let service = UUID128(bytes) else { return }
     adapter?.renewAddress { [weak self] _ in
       self?.adapter?.advertise(service) { [weak self] result in

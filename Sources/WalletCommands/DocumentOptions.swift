@@ -96,7 +96,7 @@ struct DocumentOptions {
 
   /// A root for such documents.
   func makeAuthority() throws(IssuerError) -> IssuerAuthority {
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     var issue = template
     if let country { issue.content.country = country }
     return try issue.makeAuthority(random: &random)
@@ -104,7 +104,7 @@ struct DocumentOptions {
 
   /// Issues every document under one root: `authority`, or a fresh one.
   func issue(under authority: IssuerAuthority?) throws -> (credentials: [StoredCredential], trusted: IssuerAuthority) {
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     var issue = template
     if let authority {
       let rootCountry = authority.name.first { $0.type == .countryName }?.text ?? ""

@@ -34,7 +34,7 @@ final class VerifierServer {
 
   /// A key and certificate of its own, under a root that nobody knows but who is given it.
   private static func credential(_ options: VerifierOptions, now: UnixTime) throws -> VerifierCredential {
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let authority = try IssuerAuthority(
       commonName: "Test Verifier CA", notBefore: now.adding(seconds: -86_400), random: &random)
     let name = options.order.deviation == .otherName ? "other.example" : ServingLoop.host

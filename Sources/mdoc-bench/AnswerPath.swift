@@ -19,7 +19,7 @@ final class AnswerPath {
   init(now: UnixTime) throws {
     let content = DocumentContent(
       kind: .mdl, person: TestPerson(age: 34, on: now.date()), portraitSize: AnswerPath.portraitSize)
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let credential = try TestIssue(content, now: now).issue(random: &random).credential
     let presentation = DocumentPresentation(
       credential, selection: credential.everything, method: .signature, transcript: [0xf6], readerKey: nil)

@@ -26,7 +26,7 @@ struct Inputs {
   let floorFile: [UInt8]
 
   init(now: UnixTime) throws {
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let elements = ["family_name", "given_name", "birth_date", "portrait", "age_over_18"]
     request = ItemsRequest(
       docType: DocumentKind.mdl.docType,

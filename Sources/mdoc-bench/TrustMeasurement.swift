@@ -40,7 +40,7 @@ struct TrustMeasurement {
       notAfter: now.adding(seconds: 3000 * 86_400), publicKey: key.publicKey,
       contact: IssuerContact(email: "r@example.com", crlAddress: "http://example.com/crl")
     ).encoded(signedBy: key)
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let revoked = (0..<count).map { _ -> (serialNumber: SerialNumber, date: UnixTime) in
       let number = [random.next(), random.next()]
       let bytes = number.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
@@ -98,7 +98,7 @@ struct TrustMeasurement {
       throw BenchError("the status list cannot be read")
     }
     var times: [Int64] = []
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     var found = 0
     for _ in 0..<rounds {
       let places = (0..<1000).map { _ in UInt64.random(in: 0..<UInt64(statusCount), using: &random) }

@@ -64,7 +64,7 @@ final class SoakVisitors {
     loop = try EventLoop()
     record = SoakRecord(count: count)
     for name in ["pictures", "air"] { try Files.makeFolder("\(folder)/\(name)") }
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let issued = try TestIssue(.mdl, age: 30, now: UnixTime.wallClock()).issue(random: &random)
     documents = [StoredCredential(credential: issued.credential, method: .signature)]
     try AtomicFile.write(issued.trusted.certificate, to: folder + "/root.der")

@@ -20,7 +20,7 @@ struct ClaimedAtTheDoorTests {
 
   init() throws {
     harness = try ApplianceHarness()
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let adult = DocumentContent(kind: .mdl, person: TestPerson(age: 34, on: now.date()))
     let authority = try TestIssue(adult, now: now).makeAuthority(random: &random)
     let identifier = try #require(WebAddress("https://issuer.example/tenant/1"))

@@ -36,7 +36,7 @@ struct ListsAtTheDoorTests {
       harness.listsPart.folder = harness.folder + "/cache"
       harness.listsPart.notesFile = harness.folder + "/notes"
       harness.listsPart.limits = [.revocation: .init(days: 1, policy: policy), .status: .init(days: 1, policy: policy)]
-      var random = SystemRandomNumberGenerator()
+      var random = RandomSource()
       let content = DocumentContent(kind: .mdl, person: TestPerson(age: 30, on: now.date()))
       authority = try TestIssue(content, now: now).makeAuthority(random: &random)
       signer = try authority.makeSigner(
@@ -74,7 +74,7 @@ struct ListsAtTheDoorTests {
         subject: ListsAtTheDoorTests.statusAddress, .statuses(bits: 2, [0, value, 0, 0]),
         now: now.adding(seconds: issued))
       draft.timeToLive = 43_200
-      var random = SystemRandomNumberGenerator()
+      var random = RandomSource()
       let lister = try authority.makeSigner(
         notBefore: now.adding(seconds: -3600), notAfter: now.adding(seconds: 86_400), purposes: [.statusSigner],
         random: &random)

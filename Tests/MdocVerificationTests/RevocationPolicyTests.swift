@@ -31,7 +31,7 @@ struct RevocationPolicyTests {
     mutating func status(_ value: UInt8) throws {
       let draft = StatusTokenDraft(
         subject: RevocationPolicyTests.uri, .statuses(bits: 2, [0, value, 0, 0]), now: visit.now.adding(seconds: -60))
-      var random = SystemRandomNumberGenerator()
+      var random = RandomSource()
       let signer = try visit.authority.makeSigner(
         notBefore: visit.now.adding(seconds: -60), notAfter: visit.now.adding(seconds: 60), purposes: [.statusSigner],
         random: &random)

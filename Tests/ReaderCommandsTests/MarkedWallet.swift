@@ -28,7 +28,7 @@ struct MarkedWallet {
   ]
 
   init() throws {
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let now = UnixTime.wallClock()
     authority = try TestIssue(.mdl, age: 30, now: now).makeAuthority(random: &random)
     let signer = try authority.makeSigner(

@@ -172,7 +172,7 @@ struct PowerLossTests {
   @Test("leaves the old list of issuers or the new one: import")
   func importing() throws {
     let bench = try Bench()
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let now = UnixTime(seconds: Int64(Date().timeIntervalSince1970))
     let provider = try IssuerAuthority(
       commonName: "Provider", notBefore: now.adding(seconds: -86_400), random: &random)

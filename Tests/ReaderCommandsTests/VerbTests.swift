@@ -97,7 +97,7 @@ struct VerbTests {
   func issuerList() throws {
     let site = try SiteFolder()
     let now = UnixTime.wallClock()
-    var random = SystemRandomNumberGenerator()
+    var random = RandomSource()
     let start = now.adding(seconds: -10 * 86_400)
     let provider = try IssuerAuthority(commonName: "Provider", notBefore: start, random: &random)
     let signer = try provider.makeSigner(

@@ -48,7 +48,7 @@ package final class IssuerService {
   /// - Throws: `cryptography` when the key for encrypted requests cannot be made.
   package init(
     _ authority: IssuerAuthority, identifier: WebAddress, documents: [DocumentContent],
-    settings: IssuerSettings = IssuerSettings(), random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    settings: IssuerSettings = IssuerSettings(), random: any RandomNumberGenerator = RandomSource()
   ) throws(IssuerError) {
     self.authority = authority
     self.identifier = identifier
