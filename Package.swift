@@ -20,15 +20,19 @@ func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   let sparesCopyPropagation: [SwiftSetting] = [
     .unsafeFlags(["-Xllvm", "-sil-disable-pass=copy-propagation"], .when(configuration: .release))
   ]
+  /// Nor does it take all tests; what they test is as it is shipped.
+  let sparesTests: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 #else
   let sparesCopyPropagation: [SwiftSetting] = []
+  let sparesTests: [SwiftSetting] = []
 #endif
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests",
     dependencies: [.target(name: name), "TestSupport"] + dependencies,
-    path: "Tests/\(name)Tests")
+    path: "Tests/\(name)Tests",
+    swiftSettings: sparesTests)
 }
 
 let package = Package(

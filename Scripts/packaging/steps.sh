@@ -225,15 +225,16 @@ PROGRAM
   logged "$output/board.log" "${MDOC_VIRTUAL_BOARD:-$cache/virtual-board}/python/bin/python" -B Scripts/packaging/board.py "$amd64" "$folder"
 }
 
+# The tests themselves are not optimised (Package.swift); what they test is, as it is shipped, or they would take half a day here.
 step_tests() {
   copy_checkout "$amd64$inside"
   destination swift '' >"$amd64$inside/.build/dynamic.json"
-  swift_build arm64 --build-tests --destination .build/dynamic.json || return
+  swift_build arm64 -c release --build-tests -Xswiftc -enable-testing --destination .build/dynamic.json || return
   binds="$amd64$inside:$inside"
   # The tests are linked to the compiler's shared libraries, which no search path of the linked file leads to in this root. One
   # after the other: an emulated processor is slow, and deadlines are for one test at a time.
   logged "$output/arm64-tests.log" in_root "$arm64" env MDOC_STRIDE=5 LD_LIBRARY_PATH=/usr/libexec/swift/lib/swift/linux \
-    sh -c 'cd /build/package && uname -m && exec .build/arm64/debug/mdoc-readerPackageTests.xctest --testing-library swift-testing --no-parallel' || return
+    sh -c 'cd /build/package && uname -m && exec .build/arm64/release/mdoc-readerPackageTests.xctest --testing-library swift-testing --no-parallel' || return
   binds=
 }
 

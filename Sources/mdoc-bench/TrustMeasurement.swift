@@ -40,7 +40,7 @@ struct TrustMeasurement {
       notAfter: now.adding(seconds: 3000 * 86_400), publicKey: key.publicKey,
       contact: IssuerContact(email: "r@example.com", crlAddress: "http://example.com/crl")
     ).encoded(signedBy: key)
-    var random = RandomSource()
+    let random = RandomSource()
     let revoked = (0..<count).map { _ -> (serialNumber: SerialNumber, date: UnixTime) in
       let number = [random.next(), random.next()]
       let bytes = number.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }

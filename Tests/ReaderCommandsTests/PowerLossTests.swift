@@ -27,6 +27,11 @@ struct PowerLossTests {
       print("skipped: a power cut at any moment: mdoc-reader is not built beside the tests")
       return nil
     }
+    // It has put calls of its own in the place of those that are counted here.
+    if ProcessInfo.processInfo.environment["MDOC_SANITIZER"] == "thread" {
+      print("skipped: a power cut at any moment: the thread sanitizer writes past the library that cuts")
+      return nil
+    }
     let library = NSTemporaryDirectory() + "mdoc-stop-\(UInt64.random(in: 0 ... .max)).so"
     let source = tests.appendingPathComponent("PowerLoss/stop_at_write.c").path
     for compiler in ["cc", "clang", "gcc"]
