@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -72,6 +73,8 @@ int linux_seqpacket_socket(void) { return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_
 int linux_seqpacket_pair(int descriptors[2]) {
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, descriptors);
 }
+
+int linux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 size_t linux_unix_path_capacity(void) { return sizeof ((struct sockaddr_un *)0)->sun_path - 1; }
 

@@ -136,13 +136,18 @@ private final class Demo {
   private func issue(_ name: String, age: String) throws {
     let root = "\(folder)/\(name).pem"
     let options = ["--wallet", "\(folder)/wallets/\(name)", "--age", age, "--portrait", "40000", "--anchor-out", root]
-    let status = try ChildProcess(wallet, ["issue"] + options, log: "\(folder)/\(name).log").wait()
+    let status = try start(["issue"] + options, log: name).wait()
     guard status == 0 else {
       throw CommandError.failure(
         "mdoc-wallet issue", "exit status \(status)", hint: "run it by hand to see what it says")
     }
     _ = try TrustStore(folder: "\(folder)/trust").add(
       Files.read(root, limit: 65_536), at: .wallClock())
+  }
+
+  private func start(_ words: [String], log name: String) throws(SystemError) -> ChildProcess {
+    let log = ChildProcess.Stream.appended(to: "\(folder)/\(name).log")
+    return try ChildProcess(wallet, words, output: log, error: log)
   }
 
   private func next() {
@@ -159,7 +164,7 @@ private final class Demo {
     let qr = ["--air", "\(folder)/air", "--qr", "\(folder)/pictures/code.png", "--yes", "--timeout", "15"]
     do {
       process?.end()
-      process = try ChildProcess(wallet, ["present"] + qr + options, log: "\(folder)/visitor-\(number).log")
+      process = try start(["present"] + qr + options, log: "visitor-\(number)")
       watchdog?.set(after: Demo.patience)
     } catch {
       console.remark("mdoc-reader: \(error)")

@@ -124,9 +124,7 @@ private final class ReplayDevice: VideoDevice {
         count = 2 * luma.count
       }
     }
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw BenchError("pipe: errno \(errno)") }
-    (descriptor, input) = (ends[0], ends[1])
+    (descriptor, input) = try makePipe()
   }
 
   func show(_ index: Int) {

@@ -1,31 +1,24 @@
 import Glibc
+import Kernel
 
 /// A program started from here, spoken to in lines.
 final class ChildProgram {
-  let pid: pid_t
+  private let process: ChildProcess
   private let input: UnsafeMutablePointer<FILE>
   private let output: UnsafeMutablePointer<FILE>
 
+  var id: pid_t { process.id }
+
   /// Starts a program; its standard error stays ours.
   init(_ program: String, _ arguments: String...) throws {
-    var toChild: [Int32] = [0, 0]
-    var fromChild: [Int32] = [0, 0]
-    guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw BenchError("pipe: errno \(errno)") }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, toChild[0], STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, fromChild[1], STDOUT_FILENO)
-    for end in toChild + fromChild { posix_spawn_file_actions_addclose(&actions, end) }
-    let words = ([program] + arguments).map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    var pid: pid_t = 0
-    guard posix_spawn(&pid, program, &actions, nil, words, environ) == 0, let input = fdopen(toChild[1], "w"),
-      let output = fdopen(fromChild[0], "r")
-    else { throw BenchError("cannot start \(program)") }
-    close(toChild[0])
-    close(fromChild[1])
-    self.pid = pid
+    let (toChild, fromChild) = (try makePipe(), try makePipe())
+    process = try ChildProcess(
+      program, arguments, input: .open(toChild.reading), output: .open(fromChild.writing))
+    close(toChild.reading)
+    close(fromChild.writing)
+    guard let input = fdopen(toChild.writing, "w"), let output = fdopen(fromChild.reading, "r") else {
+      throw BenchError("fdopen: errno \(errno)")
+    }
     self.input = input
     self.output = output
   }
@@ -44,9 +37,8 @@ final class ChildProgram {
   /// Ends its input, sends a signal where one is wanted, and waits for its end.
   func end(signal: Int32? = nil) {
     fclose(input)
-    if let signal { kill(pid, signal) }
+    if let signal { process.end(by: signal) }
     fclose(output)
-    var status: Int32 = 0
-    waitpid(pid, &status, 0)
+    process.wait()
   }
 }

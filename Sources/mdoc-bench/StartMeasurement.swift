@@ -25,7 +25,7 @@ struct StartMeasurement {
     while let line = process.readLine() {
       guard line.contains("\"event\":\"ready\"") else { continue }
       let time = now() - start
-      return (time, try peak(of: process.pid))
+      return (time, try peak(of: process.id))
     }
     throw BenchError("\(program) run ended without the event \"ready\"")
   }

@@ -41,7 +41,7 @@ final class SoakVisitors {
   private let faults: Faults
   private let loop: EventLoop
   private let documents: [StoredCredential]
-  private let process: pid_t
+  private let process: ChildProcess
   private let output: Int32
   private var line: [UInt8] = []
   private var record: SoakRecord
@@ -68,26 +68,10 @@ final class SoakVisitors {
     let issued = try TestIssue(.mdl, age: 30, now: UnixTime.wallClock()).issue(random: &random)
     documents = [StoredCredential(credential: issued.credential, method: .signature)]
     try AtomicFile.write(issued.trusted.certificate, to: folder + "/root.der")
-    (process, output) = try SoakVisitors.start(program, folder, display: faults.display)
-  }
-
-  private static func start(_ program: String, _ folder: String, display: Int) throws -> (pid_t, Int32) {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw SoakError("pipe: errno \(errno)") }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
-    let arguments: [String] = [program, "serve", folder, "\(display)"]
-    let words = arguments.map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    var process: pid_t = 0
-    guard posix_spawn(&process, program, &actions, nil, words, environ) == 0 else {
-      throw SoakError("cannot start \(program)")
-    }
-    close(ends[1])
-    return (process, ends[0])
+    let ends = try makePipe()
+    output = ends.reading
+    process = try ChildProcess(program, ["serve", folder, "\(faults.display)"], output: .open(ends.writing))
+    close(ends.writing)
   }
 
   /// Sends all of them.
@@ -99,9 +83,7 @@ final class SoakVisitors {
     glance = loop.timer("glance") { [unowned self] in putAway() }
     watchdog?.set(after: SoakVisitors.patience)
     try loop.run()
-    kill(process, SIGTERM)
-    var status: Int32 = 0
-    waitpid(process, &status, 0)
+    let status = process.end()
     if let failure { throw failure }
     if status != 0 { record.surprises.append("the reader ended with \(status)") }
     return record
@@ -174,7 +156,7 @@ final class SoakVisitors {
       session.terminate()
     }
     if number.isMultiple(of: SoakVisitors.sampleInterval) || number == count {
-      record.samples.append(try SoakRecord.Sample(of: process, visitor: number))
+      record.samples.append(try SoakRecord.Sample(of: process.id, visitor: number))
     }
   }
 

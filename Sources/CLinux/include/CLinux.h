@@ -51,6 +51,9 @@ int linux_signalfd_read(int descriptor);
 /// Lets the signals through again in the calling thread.
 int linux_unblock_signals(const int *signals, size_t count);
 
+/// pipe2() with O_CLOEXEC.
+int linux_pipe(int ends[2]);
+
 /// AF_UNIX sockets of SOCK_SEQPACKET. A path that does not fit fails with ENAMETOOLONG.
 int linux_seqpacket_socket(void);
 int linux_seqpacket_pair(int descriptors[2]);
