@@ -63,9 +63,10 @@ struct DocumentVerification {
       signerRevocation: chain?.revocation, status: status, lists: lists)
   }
 
-  /// Only the word of an issuer that somebody vouches for is passed on.
+  /// Only the word of an issuer that somebody vouches for is passed on, and a chain that nobody vouches for has failed.
   private var lists: ListAddresses? {
-    guard let signer, let chain, chain.isTrusted, !hasFailed else { return nil }
+    if hasFailed { return nil }
+    guard let signer else { return nil }
     return ListAddresses(signer: signer, status: statusAddress)
   }
 
