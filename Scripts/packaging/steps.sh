@@ -225,7 +225,7 @@ PROGRAM
   logged "$output/board.log" "${MDOC_VIRTUAL_BOARD:-$cache/virtual-board}/python/bin/python" -B Scripts/packaging/board.py "$amd64" "$folder"
 }
 
-# The tests themselves are not optimised (Package.swift); what they test is, as it is shipped, or they would take half a day here.
+# The tests themselves are not optimised (Package.swift); what they test is, as it is shipped, or they do not come to their end in an hour here.
 step_tests() {
   copy_checkout "$amd64$inside"
   destination swift '' >"$amd64$inside/.build/dynamic.json"

@@ -41,9 +41,6 @@ package struct ChainVerdict: Sendable {
   package let isTrustedSigner: Bool
   /// What revocation lists say about the signer, asked for or not; nil without a root.
   package var revocation: RevocationAnswer?
-
-  /// Whether nothing hard was found.
-  package var isTrusted: Bool { !findings.contains { $0.isHard } }
 }
 
 /// What a missing answer about revocation costs, of a signer (D8) or of a document (B15).

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Camera
 
-/// A camera on a loop with stub nodes that send a picture every two milliseconds.
+/// A camera on a loop with scripted nodes that send a picture every two milliseconds.
 private final class Rig {
   let loop: EventLoop
-  let system: StubSystem
+  let system: ScriptedSystem
   var events: [String] = []
   var frames: [LumaImage] = []
   var facts: [CameraFacts] = []
@@ -16,7 +16,7 @@ private final class Rig {
   private var clock: EventLoop.Timer?
   private var until: (() -> Bool)?
 
-  init(_ system: StubSystem, _ selector: CameraSelector = .any, _ change: (inout CameraSettings) -> Void = { _ in })
+  init(_ system: ScriptedSystem, _ selector: CameraSelector = .any, _ change: (inout CameraSettings) -> Void = { _ in })
     throws
   {
     loop = try EventLoop()
@@ -79,8 +79,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 @Suite struct CameraTests {
   @Test("pictures come, the first ones are thrown away, and an end is an end")
   func plain() throws {
-    let node = StubNode("/dev/video0")
-    let rig = try Rig(StubSystem([node])) { $0.discardedPictures = 3 }
+    let node = ScriptedNode("/dev/video0")
+    let rig = try Rig(ScriptedSystem([node])) { $0.discardedPictures = 3 }
     #expect(try rig.frames(5))
     #expect(rig.events == ["opened GREY 8 x 4", "frames"])
     // Three are thrown away; a slow machine may be handed a newer one than the fourth.
@@ -95,9 +95,9 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("a driver that does not note that somebody waits, because a picture is there already, is heard of all the same")
   func deaf() throws {
-    let node = StubNode("/dev/video0")
+    let node = ScriptedNode("/dev/video0")
     node.change { $0.isDeafAtFirst = true }
-    let rig = try Rig(StubSystem([node])) {
+    let rig = try Rig(ScriptedSystem([node])) {
       $0.firstPictureDeadline = .seconds(30)
       $0.silenceDeadline = .seconds(30)
     }
@@ -109,9 +109,10 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
   @Test("the metadata node before the capture node is passed over, by name, by path and by chance")
   func metadataNode() throws {
     for selector in [CameraSelector.any, .name("UVC cam"), .name("uvcvideo"), .path("/dev/video0"), .path("/dev/cam")] {
-      let metadata = StubNode("/dev/video0", card: "UVC Camera", driver: "uvcvideo", bus: "usb-1", isCapture: false, [])
-      let capture = StubNode("/dev/video1", card: "UVC Camera", driver: "uvcvideo", bus: "usb-1")
-      let rig = try Rig(StubSystem([metadata, capture], links: ["/dev/cam": "/dev/video0"]), selector)
+      let metadata = ScriptedNode(
+        "/dev/video0", card: "UVC Camera", driver: "uvcvideo", bus: "usb-1", isCapture: false, [])
+      let capture = ScriptedNode("/dev/video1", card: "UVC Camera", driver: "uvcvideo", bus: "usb-1")
+      let rig = try Rig(ScriptedSystem([metadata, capture], links: ["/dev/cam": "/dev/video0"]), selector)
       #expect(try rig.frames(1), "\(selector)")
       #expect(rig.facts.first?.node == "/dev/video1")
       if case .path(let path) = selector {
@@ -122,33 +123,33 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("a node for metadata alone is no camera, and says so")
   func metadataOnly() throws {
-    let rig = try Rig(StubSystem([StubNode("/dev/video0", isCapture: false, [])]), .path("/dev/video0"))
+    let rig = try Rig(ScriptedSystem([ScriptedNode("/dev/video0", isCapture: false, [])]), .path("/dev/video0"))
     #expect(try rig.turn { rig.events == ["cameraNotCapture"] })
   }
 
   @Test("a sensor that gives only raw data is refused with the remedy")
   func rawOnly() throws {
     let bayer = try #require(PixelFormat("pRAA"))
-    let node = StubNode("/dev/video0", card: "unicam", [sized(bayer, (4608, 2592))])
+    let node = ScriptedNode("/dev/video0", card: "unicam", [sized(bayer, (4608, 2592))])
     for selector in [CameraSelector.any, .name("unicam"), .path("/dev/video0")] {
-      let rig = try Rig(StubSystem([node]), selector)
+      let rig = try Rig(ScriptedSystem([node]), selector)
       #expect(try rig.turn { rig.events == ["cameraRawOnly"] })
       #expect(rig.camera?.fault?.reason == "gives only raw sensor data (pRAA)")
       #expect(rig.camera?.fault?.remedy.contains("USB camera") == true)
       #expect(rig.camera?.fault?.remedy.contains("libcamera") == true)
     }
     // With a usable camera beside it, any camera means that one.
-    let rig = try Rig(StubSystem([node, StubNode("/dev/video1")]))
+    let rig = try Rig(ScriptedSystem([node, ScriptedNode("/dev/video1")]))
     #expect(try rig.frames(1))
   }
 
   @Test("a format is asked of a fresh node without buffers; a driver that wants one full reopen gets it")
   func freshFormat() throws {
-    let node = StubNode("/dev/video0")
+    let node = ScriptedNode("/dev/video0")
     node.change { $0.picture = { _, _ in nil } }
-    let rig = try Rig(StubSystem([node]))
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.turn { rig.events.contains("cameraSilent") })
-    node.change { $0.picture = { StubNode.grey($0, $1) } }
+    node.change { $0.picture = { ScriptedNode.grey($0, $1) } }
     #expect(try rig.turn { rig.events.last == "frames" })
     #expect(rig.events == ["opened GREY 8 x 4", "cameraSilent", "opened GREY 8 x 4", "recovered", "frames"])
     let openings = node.calls.split(separator: "open").map(Array.init)
@@ -160,8 +161,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
   @Test("a camera that delivers only below a byte rate is stepped down to what works, which is remembered")
   func byteRate() throws {
     let sizes = [(1280, 720), (640, 480), (320, 240)].map { PixelSize($0.0, $0.1) }
-    let node = StubNode("/dev/video0", [OfferedFormat(.yuyv, .discrete(sizes))]) { $0.byteRate = 5_000_000 }
-    let system = StubSystem([node])
+    let node = ScriptedNode("/dev/video0", [OfferedFormat(.yuyv, .discrete(sizes))]) { $0.byteRate = 5_000_000 }
+    let system = ScriptedSystem([node])
     let rig = try Rig(system, .path("/dev/video0")) { $0.size = PixelSize(1280, 720) }
     #expect(try rig.turn { rig.events.last == "frames" })
     #expect(
@@ -179,9 +180,9 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("a bus without room for a format is no reason to give up")
   func noSpace() throws {
-    let node = StubNode("/dev/video0", [sized(.yuyv, (64, 48)), sized(.grey, (64, 48))])
+    let node = ScriptedNode("/dev/video0", [sized(.yuyv, (64, 48)), sized(.grey, (64, 48))])
     node.change { $0.startFailure = ENOSPC }
-    let rig = try Rig(StubSystem([node]), .path("/dev/video0"))
+    let rig = try Rig(ScriptedSystem([node]), .path("/dev/video0"))
     #expect(try rig.turn { rig.events == ["cameraNoFormat"] })
     #expect(rig.camera?.fault?.reason.contains("VIDIOC_STREAMON: No space left on device") == true)
     #expect(node.calls.filter { $0.hasPrefix("format") }.prefix(2) == ["format YUYV 64 x 48", "format GREY 64 x 48"])
@@ -191,10 +192,10 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("what S_FMT returned counts, not what was asked for")
   func granted() throws {
-    let node = StubNode("/dev/video0", [sized(.yuyv, (1280, 720))]) {
+    let node = ScriptedNode("/dev/video0", [sized(.yuyv, (1280, 720))]) {
       $0.grant = { _ in GrantedFormat(.yuyv, PixelSize(6, 2), bytesPerLine: 16, imageBytes: 32) }
     }
-    let rig = try Rig(StubSystem([node]))
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.frames(1))
     #expect(rig.frames.first?.width == 6 && rig.frames.first?.height == 2)
     #expect(rig.events.contains("note: asked for YUYV 1280 x 720, got YUYV 6 x 2"))
@@ -202,8 +203,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("an I/O error on every seventh dequeue costs that picture and nothing else")
   func everySeventh() throws {
-    let node = StubNode("/dev/video0") { $0.dequeueFailure = { $0 % 7 == 0 ? EIO : nil } }
-    let rig = try Rig(StubSystem([node]))
+    let node = ScriptedNode("/dev/video0") { $0.dequeueFailure = { $0 % 7 == 0 ? EIO : nil } }
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.frames(60))
     #expect(
       rig.events == [
@@ -216,15 +217,15 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("damaged and short pictures are dropped and counted; ten in a row, and the camera is opened again")
   func damaged() throws {
-    let node = StubNode("/dev/video0") {
+    let node = ScriptedNode("/dev/video0") {
       $0.picture = { format, number in
-        let (bytes, _) = StubNode.grey(format, number)
+        let (bytes, _) = ScriptedNode.grey(format, number)
         // From the 21st to the 30th, all in a row.
         if (21...30).contains(number) { return (bytes, true) }
         return number % 5 == 0 ? (Array(bytes.dropLast()), false) : (bytes, false)
       }
     }
-    let rig = try Rig(StubSystem([node]))
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.turn { rig.events.contains("recovered") })
     #expect(rig.events.contains("note: 1 bad picture dropped; the last one: too short (31 of 32 bytes)"))
     #expect(rig.events.contains("cameraBadPictures"))
@@ -234,22 +235,22 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("a persistent I/O error does not make the loop spin, and ends in opening again")
   func persistent() throws {
-    let node = StubNode("/dev/video0") { $0.dequeueFailure = { $0 > 5 && $0 <= 15 ? EIO : nil } }
-    let rig = try Rig(StubSystem([node]))
+    let node = ScriptedNode("/dev/video0") { $0.dequeueFailure = { $0 > 5 && $0 <= 15 ? EIO : nil } }
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.turn { rig.events.contains("recovered") })
     #expect(rig.events.contains("cameraBadPictures"))
   }
 
   @Test("a link is followed at each opening, so that a swap of the numbers does no harm")
   func swappedLink() throws {
-    let one = StubNode("/dev/video0", card: "door")
-    let other = StubNode("/dev/video1", card: "office")
+    let one = ScriptedNode("/dev/video0", card: "door")
+    let other = ScriptedNode("/dev/video1", card: "office")
     let link = "/dev/v4l/by-id/usb-door-video-index0"
-    let system = StubSystem([one, other], links: [link: "/dev/video0"])
+    let system = ScriptedSystem([one, other], links: [link: "/dev/video0"])
     let rig = try Rig(system, .path(link))
     #expect(try rig.frames(1))
     system.unplug(one)
-    let again = StubNode("/dev/video2", card: "door")
+    let again = ScriptedNode("/dev/video2", card: "door")
     system.plug(again)
     system.link(link, to: "/dev/video2")
     #expect(try rig.turn { rig.facts.count == 2 && rig.events.last == "frames" })
@@ -260,8 +261,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("unplugged and plugged in again: lost, missing, recovered")
   func replug() throws {
-    let node = StubNode("/dev/video0", card: "door")
-    let system = StubSystem([node, StubNode("/dev/video7", card: "office")])
+    let node = ScriptedNode("/dev/video0", card: "door")
+    let system = ScriptedSystem([node, ScriptedNode("/dev/video7", card: "office")])
     let rig = try Rig(system, .name("door"))
     #expect(try rig.frames(3))
     system.unplug(node)
@@ -282,7 +283,7 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
       (EIO, "cameraFailed"),
     ])
   func openFailures(code: CInt, expected: String) throws {
-    let rig = try Rig(StubSystem([StubNode("/dev/video0") { $0.openFailure = code }]), .path("/dev/video0"))
+    let rig = try Rig(ScriptedSystem([ScriptedNode("/dev/video0") { $0.openFailure = code }]), .path("/dev/video0"))
     #expect(try rig.turn { !rig.events.isEmpty })
     #expect(rig.events == [expected])
     if code == EBUSY { #expect(rig.camera?.fault?.reason == "in use by somebody") }
@@ -290,8 +291,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("only the newest picture is used; those before it are given back")
   func newest() throws {
-    let node = StubNode("/dev/video0")
-    let rig = try Rig(StubSystem([node]))
+    let node = ScriptedNode("/dev/video0")
+    let rig = try Rig(ScriptedSystem([node]))
     #expect(try rig.frames(3))
     let before = try #require(rig.camera?.statistics)
     for _ in 0..<3 { node.ring() }
@@ -305,8 +306,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("pictures that waited in full buffers for long are not used")
   func stale() throws {
-    let node = StubNode("/dev/video0")
-    let rig = try Rig(StubSystem([node])) { $0.maximumAge = .milliseconds(100) }
+    let node = ScriptedNode("/dev/video0")
+    let rig = try Rig(ScriptedSystem([node])) { $0.maximumAge = .milliseconds(100) }
     #expect(try rig.frames(1))
     node.change { $0.age = .seconds(3) }
     for _ in 0..<8 { node.ring() }
@@ -318,8 +319,8 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("while nobody wants pictures the stream is watched all the same")
   func notWatching() throws {
-    let node = StubNode("/dev/video0")
-    let system = StubSystem([node])
+    let node = ScriptedNode("/dev/video0")
+    let system = ScriptedSystem([node])
     let rig = try Rig(system, .path("/dev/video0")) { $0.silenceDeadline = .milliseconds(150) }
     #expect(try rig.frames(1))
     var isWanted = false
@@ -341,14 +342,14 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
       // The names of Linux 5.16: nobody looks at them.
       ControlFacts(id, name: "Focus, Automatic Continuous", range: range)
     }
-    let node = StubNode("/dev/video0") { state in
+    let node = ScriptedNode("/dev/video0") { state in
       state.controls = [
         ControlID.automaticFocus.number: (facts(.automaticFocus, 0...1), 1),
         ControlID.focus.number: (facts(.focus, 0...250), 0),
         ControlID.gain.number: (facts(.gain, 0...10), 0),
       ]
     }
-    let system = StubSystem([node])
+    let system = ScriptedSystem([node])
     let rig = try Rig(system, .path("/dev/video0")) { settings in
       settings.focus = 40
       settings.gain = 11
@@ -378,23 +379,23 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
 
   @Test("a check opens and starts nothing")
   func check() throws {
-    let node = StubNode("/dev/video0")
-    #expect(try V4L2Camera.check(CameraSettings(camera: .path("/dev/video0")), system: StubSystem([node])) == [])
+    let node = ScriptedNode("/dev/video0")
+    #expect(try V4L2Camera.check(CameraSettings(camera: .path("/dev/video0")), system: ScriptedSystem([node])) == [])
     #expect(node.calls == ["open", "close"])
-    #expect(throws: CameraProblem.missing("/dev/video9", present: ["Stub (/dev/video0)"])) {
-      _ = try V4L2Camera.check(CameraSettings(camera: .path("/dev/video9")), system: StubSystem([node]))
+    #expect(throws: CameraProblem.missing("/dev/video9", present: ["Scripted (/dev/video0)"])) {
+      _ = try V4L2Camera.check(CameraSettings(camera: .path("/dev/video9")), system: ScriptedSystem([node]))
     }
   }
 
   @Test("a handler may end the camera, whatever the event")
   func cancelInHandler() throws {
-    let node = StubNode("/dev/video0")
+    let node = ScriptedNode("/dev/video0")
     let loop = try EventLoop()
     for wanted in ["opened", "frame", "fault"] {
       if wanted == "fault" { node.change { $0.openFailure = EBUSY } }
       var camera: V4L2Camera?
       var count = 0
-      camera = try V4L2Camera(CameraSettings(camera: .path("/dev/video0")), on: loop, system: StubSystem([node])) {
+      camera = try V4L2Camera(CameraSettings(camera: .path("/dev/video0")), on: loop, system: ScriptedSystem([node])) {
         event in
         switch (event, wanted) {
         case (.opened, "opened"), (.frame, "frame"), (.fault, "fault"):
@@ -418,7 +419,7 @@ private func sized(_ format: PixelFormat, _ sizes: (Int, Int)...) -> OfferedForm
   @Test("five hundred starts and ends leave no descriptor")
   func restarts() throws {
     let loop = try EventLoop()
-    let system = StubSystem([StubNode("/dev/video0")])
+    let system = ScriptedSystem([ScriptedNode("/dev/video0")])
     let before = try ProcessFacts.openDescriptors()
     for _ in 0..<500 {
       let camera = try V4L2Camera(CameraSettings(), on: loop, system: system) { _ in }

@@ -122,7 +122,7 @@ private let side = PixelSize(96, 96)
 
   @Test("a camera of motion JPEG is read, damaged pictures are dropped, and ten of them open it again")
   func camera() throws {
-    let node = StubNode("/dev/video0", [OfferedFormat(.mjpeg, .discrete([side]))]) { state in
+    let node = ScriptedNode("/dev/video0", [OfferedFormat(.mjpeg, .discrete([side]))]) { state in
       state.picture = { _, number in
         ((16...40).contains(number) || number % 4 == 0 ? Array(withoutTables.prefix(60)) : withoutTables, false)
       }
@@ -131,7 +131,7 @@ private let side = PixelSize(96, 96)
     var frames = 0
     var codes: [String] = []
     var isRecovered = false
-    let camera = try V4L2Camera(CameraSettings(), on: loop, system: StubSystem([node])) { event in
+    let camera = try V4L2Camera(CameraSettings(), on: loop, system: ScriptedSystem([node])) { event in
       switch event {
       case .frame(let frame):
         #expect(frame.image.width == 96)

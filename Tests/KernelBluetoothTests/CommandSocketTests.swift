@@ -5,8 +5,8 @@ import Testing
 
 @testable import KernelBluetooth
 
-/// A command socket whose other end is a stub in place of the kernel.
-private final class Stub {
+/// A command socket whose other end is here, in place of the kernel.
+private final class KernelEnd {
   let loop: EventLoop
   let peer: CInt
   private(set) var socket: CommandSocket!
@@ -17,7 +17,7 @@ private final class Stub {
     var ends: [CInt] = [-1, -1]
     try #require(socketpair(AF_UNIX, CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
     peer = ends[1]
-    socket = try CommandSocket(Descriptor(owning: ends[0]), "stub", on: loop) { [unowned self] bytes in
+    socket = try CommandSocket(Descriptor(owning: ends[0]), "kernel", on: loop) { [unowned self] bytes in
       guard let event = ManagementEvent(bytes) else { return log.append("no packet") }
       switch event.content {
       case .commandComplete(let opcode, let status, let parameters):
@@ -62,52 +62,52 @@ private final class Stub {
 struct CommandSocketTests {
   @Test("one command is out at a time, and each gets its own answer")
   func inOrder() throws {
-    let stub = try Stub()
-    stub.send(3)
-    stub.send(4)
-    #expect(stub.received() == 3)
-    #expect(stub.received() == nil)
-    stub.answer(3, [7])
-    try stub.turn()
-    #expect(stub.received() == 4)
-    stub.answer(4, status: 0x0b)
-    try stub.turn()
+    let kernel = try KernelEnd()
+    kernel.send(3)
+    kernel.send(4)
+    #expect(kernel.received() == 3)
+    #expect(kernel.received() == nil)
+    kernel.answer(3, [7])
+    try kernel.turn()
+    #expect(kernel.received() == 4)
+    kernel.answer(4, status: 0x0b)
+    try kernel.turn()
     #expect(
-      stub.log == ["3 [7]", "4 refused(command: \"command 4\", status: 11, reason: \"rejected\")"])
+      kernel.log == ["3 [7]", "4 refused(command: \"command 4\", status: 11, reason: \"rejected\")"])
   }
 
   @Test("a command without an answer fails in time, and the next goes out")
   func silence() throws {
-    let stub = try Stub()
-    stub.send(3, limit: .milliseconds(10))
-    stub.send(4)
-    try stub.turn(.milliseconds(60))
-    #expect(stub.log == ["3 noAnswer(command: \"command 3\")"])
-    #expect(stub.received() == 3)
-    #expect(stub.received() == 4)
+    let kernel = try KernelEnd()
+    kernel.send(3, limit: .milliseconds(10))
+    kernel.send(4)
+    try kernel.turn(.milliseconds(60))
+    #expect(kernel.log == ["3 noAnswer(command: \"command 3\")"])
+    #expect(kernel.received() == 3)
+    #expect(kernel.received() == 4)
     // Too late: nobody waits for it any more.
-    stub.answer(3)
-    try stub.turn()
-    #expect(stub.log.last == "not ours")
+    kernel.answer(3)
+    try kernel.turn()
+    #expect(kernel.log.last == "not ours")
   }
 
   @Test("events and other people's answers do not disturb a command")
   func others() throws {
-    let stub = try Stub()
-    stub.send(3)
-    stub.answer(9)
-    _ = write(stub.peer, [5, 0, 0, 0, 0, 0] as [UInt8], 6)
-    _ = write(stub.peer, [5, 0] as [UInt8], 2)
-    stub.answer(3)
-    try stub.turn()
-    #expect(stub.log == ["not ours", "event", "no packet", "3 []"])
+    let kernel = try KernelEnd()
+    kernel.send(3)
+    kernel.answer(9)
+    _ = write(kernel.peer, [5, 0, 0, 0, 0, 0] as [UInt8], 6)
+    _ = write(kernel.peer, [5, 0] as [UInt8], 2)
+    kernel.answer(3)
+    try kernel.turn()
+    #expect(kernel.log == ["not ours", "event", "no packet", "3 []"])
   }
 
   @Test("a command to a socket that is gone fails at once")
   func lost() throws {
-    let stub = try Stub()
-    shutdown(stub.peer, CInt(SHUT_RDWR))
-    stub.send(3)
-    #expect(stub.log == ["3 lost(write stub: Broken pipe)"])
+    let kernel = try KernelEnd()
+    shutdown(kernel.peer, CInt(SHUT_RDWR))
+    kernel.send(3)
+    #expect(kernel.log == ["3 lost(write kernel: Broken pipe)"])
   }
 }

@@ -2,6 +2,7 @@ import CivilTime
 import Commands
 import Crypto
 import Foundation
+import Kernel
 import Mdoc
 import Testing
 import TrustStore
@@ -18,25 +19,8 @@ struct SecurityModuleTests {
   /// Runs a script in the folder, in silence; its exit status. It takes all signals, as a service does: the threads of the
   /// tests hold some back, which a child would inherit.
   private static func shell(_ script: String) throws -> Int32 {
-    var attributes = posix_spawnattr_t()
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    let whole = "exec </dev/null >/dev/null 2>&1\ncd '\(folder)'\n" + script
-    var words: [UnsafeMutablePointer<CChar>?] = []
-    for word in ["/bin/sh", "-euc", whole] { words.append(strdup(word)) }
-    words.append(nil)
-    defer { for word in words { free(word) } }
-    var process = pid_t()
-    let code = posix_spawn(&process, "/bin/sh", nil, &attributes, words, environ)
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    // As the shell says it: the exit status, or 128 and the signal
-    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+    let whole = "exec >/dev/null 2>&1\ncd '\(folder)'\n" + script
+    return try ChildProcess("/bin/sh", ["-euc", whole]).wait()
   }
 
   private static func write(_ text: String, to file: String, mode: Int = 0o600) throws {

@@ -63,3 +63,8 @@ struct TestPKI {
 
 func hard(_ reason: ChainReason) -> ChainFinding { ChainFinding(reason) }
 func soft(_ reason: ChainReason) -> ChainFinding { ChainFinding(reason, isHard: false) }
+
+extension ChainVerdict {
+  /// Whether nothing hard was found.
+  var isTrusted: Bool { !findings.contains { $0.isHard } }
+}

@@ -6,15 +6,15 @@ import Synchronization
 @testable import Camera
 
 /// A camera that does what a test says; nodes and links are the test's too.
-final class StubSystem: VideoSystem {
+final class ScriptedSystem: VideoSystem {
   struct State: Sendable {
-    var nodes: [String: StubNode] = [:]
+    var nodes: [String: ScriptedNode] = [:]
     var links: [String: String] = [:]
   }
 
   let state = Mutex(State())
 
-  init(_ nodes: [StubNode] = [], links: [String: String] = [:]) {
+  init(_ nodes: [ScriptedNode] = [], links: [String: String] = [:]) {
     state.withLock { state in
       for node in nodes { state.nodes[node.path] = node }
       state.links = links
@@ -39,11 +39,11 @@ final class StubSystem: VideoSystem {
   func holder(of node: String) -> String? { "somebody" }
 
   func link(_ path: String, to node: String?) { state.withLock { $0.links[path] = node } }
-  func plug(_ node: StubNode) {
+  func plug(_ node: ScriptedNode) {
     node.change { $0.isPlugged = true }
     state.withLock { $0.nodes[node.path] = node }
   }
-  func unplug(_ node: StubNode) {
+  func unplug(_ node: ScriptedNode) {
     node.change { $0.isPlugged = false }
     state.withLock { $0.nodes[node.path] = nil }
     node.ring()
@@ -51,16 +51,16 @@ final class StubSystem: VideoSystem {
 }
 
 /// One node.
-final class StubNode: Sendable {
+final class ScriptedNode: Sendable {
   struct State: Sendable {
     var isPlugged = true
     var openFailure: CInt?
     var startFailure: CInt?
     /// Called for each picture: its bytes, and whether it is marked as damaged; nil for silence.
-    var picture: @Sendable (GrantedFormat, Int) -> (bytes: [UInt8], isBad: Bool)? = { StubNode.grey($0, $1) }
+    var picture: @Sendable (GrantedFormat, Int) -> (bytes: [UInt8], isBad: Bool)? = { ScriptedNode.grey($0, $1) }
     /// The number of the dequeue, from 1: an error to throw.
     var dequeueFailure: @Sendable (Int) -> CInt? = { _ in nil }
-    var grant: @Sendable (FormatCandidate) -> GrantedFormat? = { StubNode.granted($0) }
+    var grant: @Sendable (FormatCandidate) -> GrantedFormat? = { ScriptedNode.granted($0) }
     var controls: [UInt32: (facts: ControlFacts, value: Int)] = [:]
     /// Makes of a value what is read back.
     var rounding = 1
@@ -75,7 +75,7 @@ final class StubNode: Sendable {
     /// What an open device is watched by first reports one picture, and never another.
     var isDeafAtFirst = false
   }
-  struct WeakDevice: Sendable { weak var device: StubDevice? }
+  struct WeakDevice: Sendable { weak var device: ScriptedDevice? }
 
   let path: String
   let facts: NodeFacts
@@ -84,7 +84,8 @@ final class StubNode: Sendable {
   let state = Mutex(State())
 
   init(
-    _ path: String, card: String = "Stub", driver: String = "stub", bus: String = "stub-1", isCapture: Bool = true,
+    _ path: String, card: String = "Scripted", driver: String = "scripted", bus: String = "scripted-1",
+    isCapture: Bool = true,
     usbMegabits: Int? = nil, _ offered: [OfferedFormat] = [.init(.grey, .discrete([PixelSize(8, 4)]))],
     _ change: (inout State) -> Void = { _ in }
   ) {
@@ -104,7 +105,7 @@ final class StubNode: Sendable {
       return state.openFailure
     }
     if let failure { throw SystemError("open", code: failure, subject: path) }
-    let device = StubDevice(self)
+    let device = ScriptedDevice(self)
     change { $0.devices.append(WeakDevice(device: device)) }
     return device
   }
@@ -124,7 +125,7 @@ final class StubNode: Sendable {
   }
 }
 
-final class StubDevice: VideoDevice {
+final class ScriptedDevice: VideoDevice {
   struct State: Sendable {
     var granted: GrantedFormat?
     var queued: Set<Int> = []
@@ -134,14 +135,14 @@ final class StubDevice: VideoDevice {
     var watches = 0
   }
 
-  let node: StubNode
+  let node: ScriptedNode
   let state = Mutex(State())
   /// Readable while a picture is there.
   private let bell = linux_eventfd()
   /// What a deaf device is watched by first: it reports the picture that is there already, and none after it.
   private let decoy = linux_eventfd()
 
-  init(_ node: StubNode) {
+  init(_ node: ScriptedNode) {
     self.node = node
     var one: UInt64 = 1
     _ = write(decoy, &one, 8)
