@@ -154,30 +154,6 @@ void linux_bound_kept_memory(void) {
   mallopt(M_TRIM_THRESHOLD, 1 << 18);
 }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_THREAD_SANITIZER 1
-extern void __tsan_acquire(void *address);
-extern void __tsan_release(void *address);
-#endif
-#endif
-
-void linux_lock_taken(void *lock) {
-#ifdef HAS_THREAD_SANITIZER
-  __tsan_acquire(lock);
-#else
-  (void)lock;
-#endif
-}
-
-void linux_lock_left(void *lock) {
-#ifdef HAS_THREAD_SANITIZER
-  __tsan_release(lock);
-#else
-  (void)lock;
-#endif
-}
-
 void linux_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 const char *linux_error_text(int code) { return strerrordesc_np(code); }

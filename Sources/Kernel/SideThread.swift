@@ -1,4 +1,3 @@
-internal import CLinux
 import Synchronization
 
 /// A thread beside the loop's, for work that would hold the loop up, and the box through which the two talk.
@@ -20,12 +19,7 @@ package final class SideThread<Content: Sendable> {
 
     /// Looks into the box, takes out of it, and rings no bell. The other side waits meanwhile.
     package func look<Result: Sendable>(_ body: (inout Content) -> Result) -> Result {
-      let lock = Unmanaged.passUnretained(self).toOpaque()
-      return content.withLock { content in
-        linux_lock_taken(lock)
-        defer { linux_lock_left(lock) }
-        return body(&content)
-      }
+      content.withLock { body(&$0) }
     }
 
     /// The same in the other thread, with something for the loop.

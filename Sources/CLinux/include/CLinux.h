@@ -84,11 +84,6 @@ void linux_wipe_stack(void);
 /// Lets the C library keep no more than 256 KiB of what is freed at the end of the heap, and no block of 1 MiB or more.
 void linux_bound_kept_memory(void);
 
-/// Shows the thread sanitizer a lock of Swift's: to be called once it is held, and before it is let go, with one address for each lock.
-/// The library that hands such a lock over from one thread to another is not instrumented. Does nothing in other builds.
-void linux_lock_taken(void *lock);
-void linux_lock_left(void *lock);
-
 /// Names the calling thread; 15 bytes at most.
 void linux_name_thread(const char *name);
 
