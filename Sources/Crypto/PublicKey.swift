@@ -1,25 +1,20 @@
 import Bytes
 internal import COpenSSL
-import Synchronization
 
 /// A public key on one of the curves of cipher suite 1, checked: its point is on the curve and not the identity.
 ///
-/// `@unchecked Sendable`: the EVP_PKEY is never changed after `init`, and OpenSSL's operations on a constant key
-/// take locks where they share state.
-package final class PublicKey: @unchecked Sendable {
+package final class PublicKey: Sendable {
   package let curve: Curve
   /// The x coordinate, big-endian, `curve.fieldSize` bytes; for the other kinds the key itself.
   package let x: [UInt8]
   /// The y coordinate like `x`; empty for the other kinds.
   package let y: [UInt8]
-  /// Owned, freed in deinit. Holds no private part.
-  let evp: OpaquePointer
-  /// A context set up to verify ECDSA, made with the first signature and kept: a reader meets a few signers again and
-  /// again. Owned, freed in deinit, used under its lock.
-  private let verification = Mutex<Verification?>(nil)
+  private let key: OpenSSLKey
+  /// Where the key goes when this ends; nil where it is of another make.
+  private let origin: CurveKeys?
 
-  /// `@unchecked Sendable`: only ever inside the lock.
-  private struct Verification: @unchecked Sendable { let context: OpaquePointer }
+  /// For OpenSSL's calls. Holds no private part.
+  var evp: OpaquePointer { key.evp }
 
   /// A Weierstrass key from coordinates of exactly `curve.fieldSize` bytes.
   package init(curve: Curve, x: ByteView, y: ByteView) throws(CryptoError) {
@@ -28,11 +23,13 @@ package final class PublicKey: @unchecked Sendable {
     guard curve.kind == .weierstrass else { throw .unsuitableCurve(curve) }
     try PublicKey.check(size: x.count, of: curve)
     try PublicKey.check(size: y.count, of: curve)
-    guard let evp = PublicKey.evp(curve: curve, form: 4, x: x, y: y) else { throw discardingQueue(.notOnCurve) }
+    let origin = CurveKeys.of(curve)
+    guard let key = origin?.take(point: [4] + x + y) else { throw discardingQueue(.notOnCurve) }
     self.curve = curve
     self.x = x
     self.y = y
-    self.evp = evp
+    self.key = key
+    self.origin = origin
   }
 
   /// The same from any collections.
@@ -47,17 +44,15 @@ package final class PublicKey: @unchecked Sendable {
     let x = Array(x)
     guard curve.kind == .weierstrass else { throw .unsuitableCurve(curve) }
     try PublicKey.check(size: x.count, of: curve)
-    guard let evp = PublicKey.evp(curve: curve, form: yIsOdd ? 3 : 2, x: x, y: []) else {
-      throw discardingQueue(.notOnCurve)
-    }
-    guard let coordinates = PublicKey.coordinates(of: evp, curve: curve) else {
-      EVP_PKEY_free(evp)
-      throw discardingQueue(.notOnCurve)
-    }
+    let origin = CurveKeys.of(curve)
+    guard let key = origin?.take(point: [yIsOdd ? 3 : 2] + x),
+      let coordinates = PublicKey.coordinates(of: key.evp, curve: curve)
+    else { throw discardingQueue(.notOnCurve) }
     self.curve = curve
     self.x = coordinates.x
     self.y = coordinates.y
-    self.evp = evp
+    self.key = key
+    self.origin = origin
   }
 
   /// A Montgomery or Edwards key from its `curve.fieldSize` bytes (RFC 7748, RFC 8032).
@@ -71,7 +66,8 @@ package final class PublicKey: @unchecked Sendable {
     self.curve = curve
     self.x = raw
     self.y = []
-    self.evp = evp
+    key = OpenSSLKey(owning: evp)
+    origin = nil
   }
 
   /// Takes over an EVP_PKEY that OpenSSL read (from a certificate or a file), and frees it also when it refuses.
@@ -91,7 +87,8 @@ package final class PublicKey: @unchecked Sendable {
         y = []
       }
       self.curve = curve
-      self.evp = evp
+      key = OpenSSLKey(owning: evp)
+      origin = nil
     } catch {
       EVP_PKEY_free(evp)
       throw error
@@ -112,10 +109,7 @@ package final class PublicKey: @unchecked Sendable {
     try self.init(adopting: evp)
   }
 
-  deinit {
-    EVP_PKEY_CTX_free(verification.withLock { $0?.context })
-    EVP_PKEY_free(evp)
-  }
+  deinit { origin?.giveBack(key) }
 
   /// Whether `signature` is one of `message` by this key: r || s or the EdDSA string, exactly `curve.signatureSize`
   /// bytes. `hash` is nil for EdDSA and only there. Anything else is not valid; nothing is thrown.
@@ -138,24 +132,9 @@ package final class PublicKey: @unchecked Sendable {
   /// The same with the message hashed already. ECDSA only.
   func isValid(derSignature: ByteView, ofDigest digest: [UInt8]) -> Bool {
     guard curve.kind == .weierstrass else { return false }
-    let good = verification.withLock { verification in
-      if verification == nil { verification = makeVerification() }
-      guard let context = verification?.context else { return false }
-      return withBytes(of: derSignature) { signature, count in
-        EVP_PKEY_verify(context, signature, count, digest, digest.count) == 1
-      }
-    }
+    let good = key.isValid(derSignature: derSignature, ofDigest: digest)
     if !good { ERR_clear_error() }
     return good
-  }
-
-  private func makeVerification() -> Verification? {
-    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, evp, nil) else { return nil }
-    guard EVP_PKEY_verify_init(context) == 1 else {
-      EVP_PKEY_CTX_free(context)
-      return nil
-    }
-    return Verification(context: context)
   }
 
   private func verifyMessage(_ signature: ByteView, _ message: ByteView) -> Bool {
@@ -181,21 +160,6 @@ extension PublicKey: Equatable {
 extension PublicKey {
   private static func check(size: Int, of curve: Curve) throws(CryptoError) {
     guard size == curve.fieldSize else { throw .wrongSize(expected: curve.fieldSize, actual: size) }
-  }
-
-  private static func evp(curve: Curve, form: UInt8, x: [UInt8], y: [UInt8]) -> OpaquePointer? {
-    var point: [UInt8] = []
-    point.reserveCapacity(1 + x.count + y.count)
-    point.append(form)
-    point += x
-    point += y
-    // CurveTemplates says what this way costs, and what the others do
-    guard let template = CurveTemplates.template(curve), let key = EVP_PKEY_dup(template) else { return nil }
-    guard EVP_PKEY_set1_encoded_public_key(key, point, point.count) == 1 else {
-      EVP_PKEY_free(key)
-      return nil
-    }
-    return key
   }
 
   /// The affine coordinates in fixed length, or nil for the identity.
