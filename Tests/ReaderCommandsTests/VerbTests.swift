@@ -1,3 +1,4 @@
+import Appliance
 import Bytes
 import CivilTime
 import Commands
@@ -217,6 +218,32 @@ struct VerbTests {
     let ended = site.run("status")
     #expect(ended.status == 1 && ended.out.contains("visitors  2 granted, 1 refused, 0 failed"))
     #expect(ended.err.contains("not running"))
+  }
+
+  @Test("clock shows what is kept and what speaks against the clock; accept takes it as it is")
+  func clock() throws {
+    let site = try SiteFolder(SiteFolder.good + "\n[clock]\nfile = \"clock\"")
+    let fresh = site.run("clock")
+    #expect(fresh.status == 0 && fresh.out.hasSuffix("nothing speaks against it\n"), "\(fresh)")
+    #expect(fresh.out.contains("good before     nothing is kept") && fresh.out.contains("this version    \(Release.date)"))
+    #expect(fresh.out.contains("vouched before  no time server or technician yet"))
+
+    try "latest 2099-01-01T00:00:00Z\nsynchronized 2098-01-01T00:00:00Z\n".write(
+      toFile: site.path + "/clock", atomically: true, encoding: .utf8)
+    let late = site.run("clock")
+    #expect(late.status == 1 && late.out.contains("good before     2099-01-01T00:00:00Z"), "\(late)")
+    #expect(late.out.contains("vouched before  2098-01-01T00:00:00Z"))
+    #expect(late.out.contains("doubtful: it says 20") && late.out.contains(", and it was 2098-01-01T00:00:00Z already"))
+    let document = site.run("clock", "--json")
+    #expect(document.status == 1 && document.out.contains(#""latest":"2099-01-01T00:00:00Z""#), "\(document)")
+    #expect(document.out.contains(#""doubt":"it says "#))
+
+    let misspelt = site.run("clock", "acept")
+    #expect(misspelt.status == 2 && misspelt.err.contains("clock accept"))
+    #expect(site.run("clock", "accept").status == 0)
+    let taken = site.run("clock")
+    #expect(taken.status == 0 && !taken.out.contains("2099") && !taken.out.contains("2098"), "\(taken)")
+    #expect(!taken.out.contains("no time server or technician yet"))
   }
 
   @Test("a picture of the engagement is read at several sizes and in inverse", arguments: [2, 4, 9], [false, true])
