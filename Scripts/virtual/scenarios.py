@@ -6,6 +6,7 @@ printed beside it. It raises `Surprise` when something did not come. Each is one
 """
 import argparse
 import calendar
+import json
 import os
 import re
 import signal
@@ -610,6 +611,57 @@ def restarts(options, count=50):
         if "all done" not in bench.events.text:
             raise Surprise(" ".join(bench.events.text))
         return f"{count} starts; {relay(bench)}", f"{(time.monotonic() - begin) / count:.1f} s each"
+
+
+# --- What a technician asks ----------------------------------------------------------------------------------------------
+
+@scenario("verbs", "what check, camera, scan, bluetooth and signal say of the board, before anybody comes",
+          "check: no fault; camera: YUYV 640x480, pictures with the code; scan: peripheralServer, of a picture too; "
+          "bluetooth: advertises, hears the phone; signal: every lamp; relay never moved")
+def verbs(options):
+    with Bench(options) as bench:
+        bench.configure()
+        bench.ring()
+        bench.boot(command="touch /run/there; while [ ! -e /run/asked ]; do sleep 0.1; done")
+        bench.run("while [ ! -e /run/there ]; do sleep 0.1; done")
+
+        def asked(words):
+            """The lines of JSON that a verb answers with."""
+            said = bench.run(f"{options.program('mdoc-reader')} {words} --json >/run/told 2>/run/said || :; "
+                             "if [ -s /run/told ]; then cat /run/told; else cat /run/said; fi")
+            try:
+                return [json.loads(line) for line in said.splitlines()]
+            except json.JSONDecodeError:
+                raise Surprise(f"{words}: {said.strip()}") from None
+
+        def checked(words):
+            """What fails of a list of checks, and what is said of the others."""
+            checks, = asked(words)
+            return [c["what"] for c in checks if c["outcome"] == "fail"], {c["what"]: c["detail"] for c in checks}
+
+        words = []
+        faults, _ = checked("check --config /run/share/reader.toml")
+        words.append("check: " + (", ".join(faults) or "no fault"))
+
+        bench.show_code()
+        listed, = asked("camera --list")
+        seen, = asked(f"camera {listed['node']} --seconds 5 --size 640x480 --snapshot /run/seen.png")
+        found = "pictures with the code" if seen["pictures_with_code"] else f"{seen['pictures']} pictures, no code"
+        words.append(f"camera: {'/'.join(listed['formats'])} {seen['width']}x{seen['height']}, {found}")
+
+        live, = asked("scan --seconds 20")
+        still, = asked("scan /run/seen.png")
+        words.append(f"scan: {', '.join(live['modes'])}{', of a picture too' if still == live else ', a picture differs'}")
+
+        faults, details = checked("bluetooth --seconds 5")
+        heard = "hears nobody" if details["listening"].startswith("0 ") else "hears the phone"
+        words.append("bluetooth: " + (", ".join(faults) or f"advertises, {heard}"))
+
+        shown = len(asked("signal --seconds 1 --config /run/share/reader.toml"))
+        dark = [role for role in ("green", "red", "blue") if not bench.edges(options.roles[role])]
+        words.append("signal: " + (", ".join(dark) + " stayed dark" if dark else "every lamp"))
+        bench.run("touch /run/asked")
+        return "; ".join(words + [relay(bench)]), f"{seen['pictures']} pictures in 5 s, {shown} signals"
 
 
 # --- The bench itself ----------------------------------------------------------------------------------------------------
