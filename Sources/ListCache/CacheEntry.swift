@@ -85,14 +85,15 @@ extension CacheEntry {
     ])
   }
 
+  /// What `document` wrote; nil for anything else, since a card that wears out changes any byte.
   init?(_ document: JSONValue) {
     guard let kind = document["kind"]?.string.flatMap(ListKind.init), let address = document["address"]?.string,
       let due = CacheEntry.time(document["due"])
     else { return nil }
     self.init(ListSource(kind, address), due: due)
     if let member = document["copy"] {
-      guard let digest = member["sha256"]?.string, digest.utf8.count == 64, let size = member["bytes"]?.integer,
-        let fetched = CacheEntry.time(member["fetched"])
+      guard let digest = member["sha256"]?.string, CacheEntry.isDigest(digest),
+        let size = member["bytes"]?.integer, size >= 0, let fetched = CacheEntry.time(member["fetched"])
       else { return nil }
       copy = Copy(
         digest: digest, size: size, fetched: fetched, end: CacheEntry.time(member["end"]),
@@ -101,10 +102,21 @@ extension CacheEntry {
     }
     if let member = document["failure"] {
       guard let reason = member["reason"]?.string, let at = CacheEntry.time(member["at"]),
-        let count = member["count"]?.integer
+        let count = member["count"]?.integer, (1...CacheEntry.mostFailures).contains(count)
       else { return nil }
       failure = Failure(reason: reason, at: at, count: count)
     }
+  }
+
+  /// More cannot have been counted, five minutes apart.
+  static let mostFailures = Int(Int32.max)
+
+  /// SHA-256 in lower-case hexadecimal digits: the name of a file is made of it.
+  private static func isDigest(_ text: String) -> Bool {
+    text.utf8.count == 64
+      && text.utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+      }
   }
 
   private static func time(_ value: JSONValue?) -> UnixTime? {

@@ -3,6 +3,7 @@ import CivilTime
 import Crypto
 import Foundation
 import Issuer
+import JSON
 import Kernel
 import StatusLists
 import TestSupport
@@ -100,6 +101,27 @@ struct ListCacheTests {
     listing = folder.cache.list()
     let lists = CachedListReader(folder.cache).load()
     #expect(lists.revocation.isEmpty && lists.entries.count == 1 && lists.problems.count == 3)
+  }
+
+  @Test(
+    "an entry with a figure or a name that nobody wrote is none, and stops nothing",
+    arguments: [
+      (#""count":3"#, #""count":-9223372036854775808"#), (#""count":3"#, #""count":9223372036854775807"#),
+      (#""count":3"#, #""count":0"#), (#""bytes":4"#, #""bytes":-1"#), (#""sha256":"ab"#, #""sha256":"/b"#),
+      (#""sha256":"ab"#, #""sha256":"AB"#), (#""sha256":"ab"#, #""sha256":"a"#),
+    ])
+  func unlikely(was: String, becomes: String) throws {
+    let folder = try CacheFolder()
+    var entry = folder.entry([1, 2, 3, 4])
+    entry.copy?.digest = String(repeating: "ab", count: 32)
+    entry.failure = CacheEntry.Failure(reason: "unreachable", at: entry.due, count: 3)
+    let text = entry.document.text
+    #expect(JSONValue(reading: Array(text.utf8)).flatMap(CacheEntry.init) == entry)
+    let start = try #require(text.range(of: was))
+    let damaged = text.replacingCharacters(in: start, with: becomes)
+    #expect(JSONValue(reading: Array(damaged.utf8)).flatMap(CacheEntry.init) == nil)
+    try AtomicFile.write(Array(damaged.utf8), to: folder.path + "/\(folder.source.fileName).json")
+    #expect(folder.cache.list().entries.isEmpty && folder.cache.list().problems.count == 1)
   }
 
   @Test("what has not changed is not read again")

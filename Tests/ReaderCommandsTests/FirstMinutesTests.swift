@@ -62,7 +62,8 @@ struct FirstMinutesTests {
 
   @Test("end with a verified document")
   func firstMinutes() throws {
-    guard let program = RunningReader.program, Files.exists((program as NSString).deletingLastPathComponent + "/mdoc-wallet")
+    guard let program = RunningReader.program,
+      Files.exists((program as NSString).deletingLastPathComponent + "/mdoc-wallet")
     else {
       print("skipped: the README's first minutes: the programs are not built")
       return

@@ -225,7 +225,8 @@ struct VerbTests {
     let site = try SiteFolder(SiteFolder.good + "\n[clock]\nfile = \"clock\"")
     let fresh = site.run("clock")
     #expect(fresh.status == 0 && fresh.out.hasSuffix("nothing speaks against it\n"), "\(fresh)")
-    #expect(fresh.out.contains("good before     nothing is kept") && fresh.out.contains("this version    \(Release.date)"))
+    #expect(
+      fresh.out.contains("good before     nothing is kept") && fresh.out.contains("this version    \(Release.date)"))
     #expect(fresh.out.contains("vouched before  no time server or technician yet"))
 
     try "latest 2099-01-01T00:00:00Z\nsynchronized 2098-01-01T00:00:00Z\n".write(
