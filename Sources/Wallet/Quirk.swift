@@ -77,7 +77,7 @@ package enum Quirk: String, CaseIterable, Sendable {
     case .silent: "timeout"
     case .earlyDisconnect: "linkLost, before the last byte of the answer"
     case .oversizedAnswer: "responseTooLarge or messageTooLarge"
-    case .noStart: "timeout or peerNotFound: a link without State start is no session"
+    case .noStart: "timeout, peerNotFound or linkLost, by who gives up first: a link without State start is no session"
     case .invalidFragment: "fragmentInvalid"
     case .endState: "peerTerminated: State end instead of an answer"
     case .lingering: "accepted; the reader ends the session although the wallet never reacts to it"
