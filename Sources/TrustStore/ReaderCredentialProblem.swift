@@ -82,7 +82,8 @@ extension ReaderCredentialProblem: CustomStringConvertible {
         + "or correct provider = \"\(name)\""
     case .noStore: "correct key_uri, or name the OpenSSL provider: provider = \"pkcs11\""
     case .storeClosed:
-      "see that the module of the token is installed and set up for the reader's user: p11-kit list-modules"
+      "install what leads to all tokens (Debian 13: p11-kit-modules) and the module of this one; p11-kit list-modules, as the reader's "
+        + "user, says which are set up"
     case .tokenAbsent: "connect it, or correct key_uri; p11-kit list-tokens says which are there"
     case .pinMissing:
       "write it into a file for the reader alone, and that at the end of key_uri: ?pin-source=file:/etc/mdoc-reader/pin"

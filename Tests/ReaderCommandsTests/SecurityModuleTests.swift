@@ -43,8 +43,10 @@ struct SecurityModuleTests {
     for tool in ["openssl", "softhsm2-util", "pkcs11-tool"]
     where (try? shell("command -v \(tool)")) != 0 { return "no \(tool)" }
     // Debian's folder of OpenSSL's modules is beside the library's
-    let found = (try? shell("ls /usr/lib/*/ossl-modules/pkcs11.so /usr/lib/softhsm/libsofthsm2.so")) == 0
-    return found ? nil : "no pkcs11-provider or no SoftHSM"
+    let found =
+      (try? shell("ls /usr/lib/*/ossl-modules/pkcs11.so /usr/lib/*/p11-kit-proxy.so /usr/lib/softhsm/libsofthsm2.so"))
+      == 0
+    return found ? nil : "no pkcs11-provider, no p11-kit-modules or no SoftHSM"
   }
 
   /// Makes board, certificates and token; false where this machine has no module.
@@ -54,7 +56,8 @@ struct SecurityModuleTests {
       try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
     }
     if let missing {
-      print("skipped: a key in a security module: \(missing) (Debian 13: pkcs11-provider softhsm2 opensc)")
+      print(
+        "skipped: a key in a security module: \(missing) (Debian 13: pkcs11-provider p11-kit-modules softhsm2 opensc)")
       return false
     }
     try write("directories.tokendir = \(folder)/tokens\n", to: "softhsm2.conf")
