@@ -64,6 +64,7 @@ final class CurveKeys: @unchecked Sendable {
   }
 
   func giveBack(_ key: OpenSSLKey) {
+    guard spare.withLock({ $0.count }) < CurveKeys.mostSpare else { return }
     guard key.setPoint(generator) else { return ERR_clear_error() }
     spare.withLock { if $0.count < CurveKeys.mostSpare { $0.append(key) } }
   }

@@ -1,3 +1,4 @@
+import Bytes
 import CivilTime
 import JSON
 
@@ -113,10 +114,8 @@ extension CacheEntry {
 
   /// SHA-256 in lower-case hexadecimal digits: the name of a file is made of it.
   private static func isDigest(_ text: String) -> Bool {
-    text.utf8.count == 64
-      && text.utf8.allSatisfy {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-      }
+    guard let digest = bytes(hex: text) else { return false }
+    return digest.count == 32 && digest.hex == text
   }
 
   private static func time(_ value: JSONValue?) -> UnixTime? {

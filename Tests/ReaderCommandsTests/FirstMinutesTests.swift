@@ -1,16 +1,14 @@
 import Foundation
 import Kernel
+import TestSupport
 import Testing
 
 /// "From zero" of the README, command for command as it stands there, with the programs that were built beside the tests.
 @Suite("The README's first minutes")
 struct FirstMinutesTests {
-  private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
-
   /// The indented blocks of the section, as the reader of it would paste them.
   private static func blocks() throws -> [[String]] {
-    let text = try String(contentsOfFile: top + "/README.md", encoding: .utf8)
+    let text = try repositoryFile("README.md")
     let start = try #require(text.range(of: "\n## From zero"))
     let end = try #require(text.range(of: "\n## ", range: start.upperBound..<text.endIndex))
     var blocks: [[String]] = [[]]
@@ -29,23 +27,15 @@ struct FirstMinutesTests {
     let programs: String
 
     /// Starts a line in the folder. What it writes goes to the file `log` there.
-    func start(_ line: String, log: String) throws -> Process {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    func start(_ line: String, log: String) throws -> ChildProcess {
       // `exec`, so that a signal reaches the program
-      process.arguments = ["-euc", "exec \(line) >\(log) 2>&1"]
-      process.currentDirectoryURL = URL(fileURLWithPath: folder)
-      process.environment = ProcessInfo.processInfo.environment.merging(
-        ["PATH": programs + ":/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]) { $1 }
-      process.standardInput = FileHandle.nullDevice
-      try process.run()
-      return process
+      let script =
+        "cd '\(folder)'\nexport PATH='\(programs)':/usr/bin:/bin SWIFT_BACKTRACE=enable=no\nexec \(line) >\(log) 2>&1"
+      return try ChildProcess("/bin/sh", ["-euc", script])
     }
 
     func run(_ line: String) throws {
-      let process = try start(line, log: "log")
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0, "\(line): \(text("log"))")
+      #expect(try start(line, log: "log").wait() == 0, "\(line): \(text("log"))")
     }
 
     func text(_ file: String) -> String { (try? String(contentsOfFile: folder + "/" + file, encoding: .utf8)) ?? "" }
@@ -71,7 +61,7 @@ struct FirstMinutesTests {
     let folder = NSTemporaryDirectory() + "mdoc-minutes-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try FileManager.default.copyItem(atPath: FirstMinutesTests.top + "/board", toPath: folder + "/board")
+    try FileManager.default.copyItem(atPath: repositoryPath("board"), toPath: folder + "/board")
     let terminal = Terminal(folder: folder, programs: (program as NSString).deletingLastPathComponent)
 
     let blocks = try FirstMinutesTests.blocks()
@@ -85,13 +75,10 @@ struct FirstMinutesTests {
 
     try #require(blocks[4].count == 2)
     let reader = try terminal.start(blocks[4][0], log: "reader")
-    defer { if reader.isRunning { kill(reader.processIdentifier, SIGKILL) } }
     try #require(terminal.awaits("\"event\":\"ready\"", in: "reader"), "\(terminal.text("reader"))")
     try terminal.run(blocks[4][1])
     #expect(terminal.awaits("\"outcome\":\"granted\"", in: "reader"), "\(terminal.text("reader"))")
     try terminal.run("mdoc-reader status --config play/reader.toml")
-    kill(reader.processIdentifier, SIGINT)
-    reader.waitUntilExit()
-    #expect(reader.terminationReason == .exit && reader.terminationStatus == 0)
+    #expect(reader.end(by: SIGINT) == 0)
   }
 }

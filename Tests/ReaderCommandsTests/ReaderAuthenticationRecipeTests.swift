@@ -1,5 +1,6 @@
 import Commands
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ReaderCommands
@@ -8,9 +9,7 @@ import Testing
 @Suite("The README's reader certificate")
 struct ReaderAuthenticationRecipeTests {
   private static var recipe: String? {
-    let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("README.md")
-    guard let text = try? String(contentsOf: readme, encoding: .utf8), let start = text.range(of: "```sh\nopenssl"),
+    guard let text = try? repositoryFile("README.md"), let start = text.range(of: "```sh\nopenssl"),
       let end = text.range(of: "\n```", range: start.upperBound..<text.endIndex)
     else { return nil }
     return "openssl" + text[start.upperBound..<end.lowerBound]

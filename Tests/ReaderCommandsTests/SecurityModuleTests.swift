@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import Kernel
 import Mdoc
+import TestSupport
 import Testing
 import TrustStore
 
@@ -30,9 +31,7 @@ struct SecurityModuleTests {
 
   /// The recipes of the README that begin with these words.
   private static func recipe(_ start: String) throws -> String {
-    let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("README.md")
-    let text = try String(contentsOf: readme, encoding: .utf8)
+    let text = try repositoryFile("README.md")
     let begin = try #require(text.range(of: "```sh\n" + start))
     let end = try #require(text.range(of: "\n```", range: begin.upperBound..<text.endIndex))
     return start + text[begin.upperBound..<end.lowerBound]
@@ -150,13 +149,7 @@ struct SecurityModuleTests {
 
   /// The program, nil with a printed reason where it is not built.
   private static var program: String? {
-    let build = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-    let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let candidates = [build, checkout.appendingPathComponent(".build/debug")].map {
-      $0.appendingPathComponent("mdoc-reader").path
-    }
-    let program = candidates.first(where: FileManager.default.fileExists(atPath:))
+    let program = RunningReader.program
     if program == nil { print("skipped: a token in a process of its own: mdoc-reader is not built beside the tests") }
     return program
   }
